@@ -72,7 +72,7 @@ static void write_page(const struct writer *writer, const char *name, bool threa
 					  .by_comm = compare,
 					  .diff_scale = raw ? SCALE_COUNTS : SCALE_SHARES };
 	const struct measurement before = { &meta, base, names };
-	const struct report report = { .measurement = { &meta, tally, names },
+	const struct report report = { .measurement = { &meta, tally, names, NULL },
 				       .base = compare ? &before : NULL,
 				       .options = &options };
 	struct error err = { 0 };

@@ -74,6 +74,44 @@ check $? "-T prints when the recording ended" "$(head -n 4 "$tmp/out")"
 from profile -o "$tmp/%t.folded" && [ -s "$tmp/$(date -d @1700000000 +%Y%m%d-%H%M%S).folded" ]
 check $? "%t is when the recording began" "$(ls "$tmp")"
 
+# ---- which seconds
+sum times 150
+sum times 50 --range 0-1
+sum times 100 --range 0.4-2.4
+sum times 100 --range 1-
+sum times 100 --range -2
+sum "$recordings/times.stacktally:2-9" 50
+grep -q 'main 50$' "$tmp/out" && ! grep -q pread64 "$tmp/out"
+check $? "a range has the stacks of its time only" "$(cat "$tmp/out")"
+from times --range 1-3 -o "$tmp/part.stacktally" && sum "$tmp/part.stacktally" 50 --range 1-2
+from times --range 1-2 && head -n 1 "$tmp/out" | grep -qF 'Of these: 1.00 s to 2.00 s.'
+check $? "the title says which seconds" "$(head -n 1 "$tmp/out")"
+"$build/profile" --from "$recordings/times.stacktally:2-3" --diff "$recordings/times.stacktally:0-1" -f \
+	>"$tmp/out" 2>"$tmp/err"
+[ "$(sed 's/.*main/main/' "$tmp/out" | paste -sd,)" = 'main;pread64 50 0,main 0 50' ]
+check $? "two ranges of a file are compared" "$(cat "$tmp/out" "$tmp/err")"
+cp "$recordings/times.stacktally" "$tmp/a:0-1"
+sum "$tmp/a:0-1" 150
+for range in 3-2 1 x-2 -; do
+	from times -f --range=$range
+	[ $? -eq 2 ] && [ ! -s "$tmp/out" ] &&
+		grep -qE 'argument --range: (ends before it begins|must be BEGIN-END, in seconds)' "$tmp/err"
+	check $? "--range $range is refused" "$(cat "$tmp/out" "$tmp/err")"
+done
+# empty NAME WHY OPTION...: exit status 1, one line, no report
+empty() {
+	local status
+	from "$1" -f "${@:3}"
+	status=$?
+	[ $status -eq 1 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -qF -- "$2" "$tmp/err"
+	check $? "--from $1 ${*:3} is refused" "exit status $status: $(cat "$tmp/out" "$tmp/err")"
+}
+empty times 'lasts 5.000 s: nothing of it is from 5.000 s on' --range 5-6
+empty times 'nothing that was counted from 1.600 s to 2.400 s' --range 1.6-2.4
+empty profile 'does not tell when it was counted' --range 0-1
+refused "$recordings/times.stacktally:0-1" '--from has a range itself' --range 0-1
+refused times '--time-buckets cannot be used with --from' --time-buckets 1
+
 # ---- which stacks
 sum profile 121 -U
 grep -q 'vfs_read' "$tmp/out"

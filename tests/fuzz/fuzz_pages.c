@@ -138,7 +138,7 @@ static void check(const struct tally *tally, const struct names *names, const ch
 				     .event = text,
 				     .hostname = text,
 				     .kernel_release = text };
-	const struct report report = { .measurement = { &meta, tally, names },
+	const struct report report = { .measurement = { &meta, tally, names, NULL },
 				       .options = &options };
 	struct error err = { 0 };
 	char *page = NULL;

@@ -41,7 +41,8 @@ static void print(const struct recording *recording, const struct writer *writer
 						.show_cgroup = true };
 	struct profile profile = { 0 };
 	const struct report report = {
-		.measurement = { &recording->meta, recording->tally, recording->names },
+		.measurement = { &recording->meta, recording->tally, recording->names,
+				 &recording->timeline },
 		.options = &options,
 		.profile = writer->view ? &profile : NULL,
 	};

@@ -73,7 +73,7 @@ static int print(const char *path, const struct writer *writer,
 	own(own_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	own(own_recording_free) struct recording *recording = NULL;
 	struct profile profile = { 0 };
-	const struct report report = { .options = options, .profile = &profile };
+	struct report report = { .options = options, .profile = &profile };
 	struct error err = { 0 };
 	char line[WARNINGS_LINE_SIZE];
 	int r;
@@ -83,6 +83,9 @@ static int print(const char *path, const struct writer *writer,
 		return 1;
 	}
 	r = recording_load(fd, path, &recording, &err);
+	if (r == 0)
+		report.measurement = (struct measurement){ &recording->meta, recording->tally,
+							   recording->names, &recording->timeline };
 	if (r == 0)
 		r = profile_build(recording->tally, recording->names, &recording->meta,
 				  writer_view(writer, options), &profile);

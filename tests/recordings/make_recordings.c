@@ -16,6 +16,7 @@ struct scene {
 	struct tally *tally;
 	struct names *names;
 	struct profile_meta meta;
+	struct timeline timeline;
 };
 
 #define KERNEL	  NAMES_FRAME_KERNEL
@@ -510,6 +511,42 @@ static void stripped_scene(struct scene *scene)
 	count(scene, 1, "spin", 99, 0, 0, NONE, STACK(scene, &nowhere, &outer, &libc_start));
 }
 
+#define TIMES_BIN_NS 20000000ull
+
+/* Three seconds of two phases, which change in the middle of the second one; then 2 s of nothing.
+ */
+static void times_scene(struct scene *scene)
+{
+	const uint32_t first = STACK(scene, &libc_pread, &main_a, &libc_start);
+	const uint32_t second = STACK(scene, &main_b, &libc_start);
+	static const uint64_t counts[][2] = { { 50, 0 }, { 25, 25 }, { 0, 50 } };
+
+	scene->meta = (struct profile_meta){ .command = "profile",
+					     .title = "Sampling at 50 Hertz of PID [99] by user "
+						      "stack for 5 secs.",
+					     .event = "cpu-clock",
+					     .frequency = 50,
+					     .start_time_ns = 1700000000000000000u,
+					     .duration_ns = 5000000000u,
+					     .scope = string(scene, "PID 99"),
+					     .user = true,
+					     .has = { .processes = true } };
+	scene->timeline =
+		(struct timeline){ .width_ns = 1000000000u,
+				   .most_rows = TIMELINE_ROWS,
+				   .bins = { .width_ns = TIMES_BIN_NS, .most = BINS_MOST } };
+	for (uint64_t i = 0; i < 3; i++) {
+		if (counts[i][0])
+			count(scene, counts[i][0], "phases", 99, 0, 0, NONE, first);
+		if (counts[i][1])
+			count(scene, counts[i][1], "phases", 99, 0, 0, NONE, second);
+		timeline_note(&scene->timeline, scene->tally, (i + 1) * 1000000000u);
+	}
+	for (uint64_t i = 0; i < 150; i++)
+		if (bins_add(&scene->timeline.bins, i * TIMES_BIN_NS, 1) < 0)
+			fail("out of memory");
+}
+
 static void empty_scene(struct scene *scene)
 {
 	scene->meta = (struct profile_meta){ .command = "profile", .has = { .processes = true } };
@@ -535,8 +572,10 @@ static void make(const char *directory, const char *name, void (*fill)(struct sc
 	out = fopen(path, "we");
 	if (!out)
 		fail(path);
-	if (recording_save(out, &scene.meta, tally, names, &err) < 0 || fflush(out) != 0)
+	if (recording_save(out, &scene.meta, tally, names, &scene.timeline, &err) < 0 ||
+	    fflush(out) != 0)
 		fail(err.text);
+	timeline_clear(&scene.timeline);
 }
 
 int main(int argc, char **argv)
@@ -555,5 +594,6 @@ int main(int argc, char **argv)
 	make(argv[1], "off-cpu", off_cpu_scene);
 	make(argv[1], "wall", wall_scene);
 	make(argv[1], "sums", sums_scene);
+	make(argv[1], "times", times_scene);
 	return 0;
 }

@@ -126,7 +126,8 @@ static int save_one(void *context)
 	int r;
 
 	rewind(saved->out);
-	r = recording_save(saved->out, &recording->meta, recording->tally, recording->names, &err);
+	r = recording_save(saved->out, &recording->meta, recording->tally, recording->names, NULL,
+			   &err);
 	if (r < 0)
 		assert_non_null(strstr(err.text, "cannot save a recording: "));
 	return r;

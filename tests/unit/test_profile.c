@@ -342,7 +342,7 @@ static char *written(struct data *data, const struct writer *writer, struct repo
 {
 	const struct profile_meta meta = { .title = "Title" };
 	const struct report_options options = { .per_process = true };
-	const struct report report = { .measurement = { &meta, data->tally, data->names },
+	const struct report report = { .measurement = { &meta, data->tally, data->names, NULL },
 				       .options = &options,
 				       .head = head };
 	struct error err = { 0 };
@@ -403,7 +403,7 @@ static void recordings_are_reports(void **state)
 
 	count(data, 7, 1, TALLY_STACK_NONE, TALLY_STACK_NONE);
 	assert_non_null(out);
-	assert_int_equal(recording_save(out, &meta, data->tally, data->names, &err), 0);
+	assert_int_equal(recording_save(out, &meta, data->tally, data->names, NULL, &err), 0);
 	assert_int_equal(fclose(out), 0);
 	text = written(data, &recording_writer, (struct report_head){ .title = true });
 	assert_memory_equal(text, saved, size);

@@ -19,6 +19,7 @@ struct data {
 	struct tally *tally;
 	struct names *names;
 	struct profile_meta meta;
+	const struct timeline *timeline;
 	unsigned char *bytes; /* as saved */
 	size_t size;
 };
@@ -32,7 +33,9 @@ static void save(struct data *data)
 	free(data->bytes);
 	out = open_memstream(&bytes, &data->size);
 	assert_non_null(out);
-	assert_int_equal(recording_save(out, &data->meta, data->tally, data->names, &err), 0);
+	assert_int_equal(recording_save(out, &data->meta, data->tally, data->names, data->timeline,
+					&err),
+			 0);
 	fclose(out);
 	data->bytes = (unsigned char *)bytes;
 }
@@ -304,6 +307,130 @@ static void files_of_version_3_are_loaded(void **state)
 	recording_free(recording);
 }
 
+/* Slices of every entry in turn, and bins. */
+static void note_times(struct data *data, struct timeline *timeline)
+{
+	uint32_t n = tally_n_entries(data->tally);
+
+	*timeline = (struct timeline){ .most_rows = TIMELINE_ROWS,
+				       .n_seen = n,
+				       .bins = { .width_ns = 20, .most = BINS_MOST } };
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t count = tally_entries(data->tally)[i].count;
+
+		assert_int_equal(timeline_add_slice(timeline, 100ull * i, 100ull * i + 50), 0);
+		assert_int_equal(timeline_add_row(timeline, (struct timeline_row){ count, i, 0 }),
+				 0);
+		assert_int_equal(bins_add(&timeline->bins, 100ull * i, count), 0);
+	}
+	data->timeline = timeline;
+}
+
+static void times_are_kept(void **state)
+{
+	struct recording *recording = NULL;
+	struct data *data = *state, again;
+	struct timeline timeline;
+	struct error err = { 0 };
+
+	note_times(data, &timeline);
+	save(data);
+	assert_int_equal(data->bytes[RECORDING_MAGIC_SIZE], RECORDING_TIMES);
+	if (load(data->bytes, data->size, &recording, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(timeline_tells(&recording->timeline, recording->tally));
+	assert_int_equal(recording->timeline.n_slices, timeline.n_slices);
+	assert_memory_equal(recording->timeline.slices, timeline.slices,
+			    timeline.n_slices * sizeof(*timeline.slices));
+	assert_int_equal(recording->timeline.bins.n, timeline.bins.n);
+	assert_memory_equal(recording->timeline.bins.counts, timeline.bins.counts,
+			    timeline.bins.n * sizeof(*timeline.bins.counts));
+	again = (struct data){ .tally = recording->tally,
+			       .names = recording->names,
+			       .meta = recording->meta,
+			       .timeline = &recording->timeline };
+	save(&again);
+	assert_int_equal(again.size, data->size);
+	assert_memory_equal(again.bytes, data->bytes, data->size);
+	free(again.bytes);
+	recording_free(recording);
+	data->timeline = NULL;
+	timeline_clear(&timeline);
+}
+
+static void counts_of_others(struct timeline *timeline)
+{
+	timeline->rows[0].count++;
+	timeline->rows[1].count--;
+}
+
+static void an_entry_too_many(struct timeline *timeline)
+{
+	timeline->rows[timeline->n_rows - 1].entry += 100;
+}
+
+static void no_rows(struct timeline *timeline)
+{
+	timeline->slices[0].n = 0;
+}
+
+static void back_in_time(struct timeline *timeline)
+{
+	timeline->slices[1].begin_ns = timeline->slices[0].begin_ns;
+}
+
+static void more_events(struct timeline *timeline)
+{
+	timeline->rows[0].events = 7;
+}
+
+static void wrong_times_are_refused(void **state)
+{
+	static const struct {
+		void (*spoil)(struct timeline *timeline);
+		const char *why;
+	} cases[] = {
+		{ counts_of_others, "slices that count other than their entries" },
+		{ an_entry_too_many, "no such entry" },
+		{ no_rows, "slice without a count" },
+		{ back_in_time, "slice ends too late" },
+		{ more_events, "slices that count other than their entries" },
+	};
+	struct data *data = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct recording *recording = NULL;
+		struct timeline timeline;
+		struct error err = { 0 };
+
+		note_times(data, &timeline);
+		cases[i].spoil(&timeline);
+		save(data);
+		assert_true(load(data->bytes, data->size, &recording, &err) < 0);
+		if (!strstr(err.text, cases[i].why))
+			fail_msg("%s, not %s", err.text, cases[i].why);
+		data->timeline = NULL;
+		timeline_clear(&timeline);
+	}
+}
+
+static void times_of_an_older_version_are_refused(void **state)
+{
+	struct recording *recording = NULL;
+	struct data *data = *state;
+	struct timeline timeline;
+	struct error err = { 0 };
+
+	note_times(data, &timeline);
+	save(data);
+	data->bytes[RECORDING_MAGIC_SIZE] = RECORDING_SUMS;
+	make_checksums(data->bytes, data->size);
+	assert_true(load(data->bytes, data->size, &recording, &err) < 0);
+	assert_non_null(strstr(err.text, "section of a newer version"));
+	data->timeline = NULL;
+	timeline_clear(&timeline);
+}
+
 /* Those of version 5 have functions of interpreted programs and functions without a symbol. */
 static void files_of_version_5_are_loaded(void **state)
 {
@@ -556,7 +683,7 @@ static void unnamed_addresses_are_not_saved(void **state)
 	uint32_t id;
 
 	assert_int_equal(tally_address(data->tally, &it, &id), 0);
-	assert_true(recording_save(stderr, &data->meta, data->tally, data->names, &err) < 0);
+	assert_true(recording_save(stderr, &data->meta, data->tally, data->names, NULL, &err) < 0);
 	assert_string_equal(err.text, "cannot save a recording: 12 of 13 addresses have names");
 }
 
@@ -568,7 +695,7 @@ static void write_errors_are_told(void **state)
 
 	assert_non_null(full);
 	setvbuf(full, NULL, _IONBF, 0);
-	assert_true(recording_save(full, &data->meta, data->tally, data->names, &err) < 0);
+	assert_true(recording_save(full, &data->meta, data->tally, data->names, NULL, &err) < 0);
 	assert_string_equal(err.text, "cannot save a recording: No space left on device");
 	fclose(full);
 }
@@ -580,6 +707,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(loads_what_was_saved),
 		TEST(files_of_version_3_are_loaded),
+		TEST(times_are_kept),
+		TEST(wrong_times_are_refused),
+		TEST(times_of_an_older_version_are_refused),
 		TEST(files_of_version_5_are_loaded),
 		TEST(files_of_version_6_are_loaded),
 		TEST(large_ones_have_many_sections),

@@ -97,7 +97,7 @@ static int tear_down(void **state)
 static void select_them(struct data *data, struct selection selection)
 {
 	assert_int_equal(selection_make(&selection, data->tally, data->names, data->part,
-					data->part_names),
+					data->part_names, NULL),
 			 0);
 	assert_int_equal(names_n_addresses(data->part_names), tally_n_addresses(data->part));
 	assert_int_equal(tally_losses_of(data->part)->events, tally_total(data->part) + 6);

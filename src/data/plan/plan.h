@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/id_list.h"
+#include "plan/range.h"
 
 /* Which events count: all given conditions must hold, of a list any element. */
 struct plan_filter {
@@ -69,26 +70,28 @@ struct plan {
 	uint64_t unwind_memory; /* bytes of kernel memory for unwinding tables */
 	uint64_t memory;	/* bytes for stacks; 0: the default */
 	bool per_thread, per_cgroup;
-	uint32_t hash_storage;	/* --hash-storage-size; 0: no limit */
-	uint32_t stack_storage; /* --stack-storage-size; 0: no limit */
-	double duration;	/* seconds; 0: until interrupted */
-	double interval;	/* seconds; 0: one report at the end */
-	bool reload;		/* with an interval: SIGHUP ends it, and not the measurement */
-	const char *live;	/* ADDR:PORT to serve; "": a free port of localhost; NULL: none */
-	double tick;		/* seconds between updates of tui, live or progress; 0: none */
-	double slice;		/* seconds of which counts are told apart; 0: none are */
-	bool tui;		/* show a flame graph in the terminal */
-	bool progress;		/* show a progress line on stderr */
-	char *const *command;	/* to launch and measure; or NULL */
-	int command_nice;	/* its priority; ours is higher */
-	bool force;		/* run even on kernels that may hang */
-	bool inlines, lines;	/* look up inlined functions, source lines */
-	bool no_inlines;	/* --no-inlines: --from leaves recorded ones out */
-	bool symbols;		/* --symbols: a table of files without symbols on stdout */
-	const char *debuginfo;	/* directory of debug files, for --from; or NULL */
-	bool native;		/* keep evaluators' frames beside their programs' functions */
-	const char *diff;	/* path of the base to compare with; or NULL */
-	bool fail_if_more;	/* than `most_growth`, in % of all counts of the base */
+	uint32_t hash_storage;	 /* --hash-storage-size; 0: no limit */
+	uint32_t stack_storage;	 /* --stack-storage-size; 0: no limit */
+	double duration;	 /* seconds; 0: until interrupted */
+	double interval;	 /* seconds; 0: one report at the end */
+	bool reload;		 /* with an interval: SIGHUP ends it, and not the measurement */
+	const char *live;	 /* ADDR:PORT to serve; "": a free port of localhost; NULL: none */
+	double tick;		 /* seconds between updates of tui, live or progress; 0: none */
+	double slice;		 /* seconds of which counts are told apart; 0: none are */
+	struct plan_range range; /* --range: of what --from reports */
+	double time_buckets;	 /* of outputs with times; 0: the default of their formats */
+	bool tui;		 /* show a flame graph in the terminal */
+	bool progress;		 /* show a progress line on stderr */
+	char *const *command;	 /* to launch and measure; or NULL */
+	int command_nice;	 /* its priority; ours is higher */
+	bool force;		 /* run even on kernels that may hang */
+	bool inlines, lines;	 /* look up inlined functions, source lines */
+	bool no_inlines;	 /* --no-inlines: --from leaves recorded ones out */
+	bool symbols;		 /* --symbols: a table of files without symbols on stdout */
+	const char *debuginfo;	 /* directory of debug files, for --from; or NULL */
+	bool native;		 /* keep evaluators' frames beside their programs' functions */
+	const char *diff;	 /* path of the base to compare with; or NULL */
+	bool fail_if_more;	 /* than `most_growth`, in % of all counts of the base */
 	double most_growth;
 	struct plan_push push;
 	const char *live_token; /* a file with the token of live's address; or NULL */

@@ -25,7 +25,7 @@ bool selection_is_all(const struct selection *selection)
 {
 	return selection->tgids.n == 0 && selection->tids.n == 0 && !selection->name &&
 	       !selection->cgroup && !selection->no_user && !selection->no_kernel &&
-	       !selection->no_inlined && !selection->depth;
+	       !selection->no_inlined && !selection->depth && !selection->counts;
 }
 
 static uint32_t *make_ids(uint32_t n)
@@ -67,6 +67,8 @@ static bool is_selected(const struct selecting *selecting, const struct tally_en
 {
 	const struct selection *selection = selecting->selection;
 
+	if (selection->counts && entry->count == 0 && entry->events == 0)
+		return false;
 	if (!has_id(&selection->tgids, entry->tgid) || !has_id(&selection->tids, entry->tid))
 		return false;
 	if (selection->name && fnmatch(selection->name, entry->comm, 0) != 0)
@@ -211,7 +213,7 @@ static bool leaves_out_kernel(const struct selecting *selecting, uint32_t stack)
 		!tally_off_cpu_frames(from, &tally_stacks(from)[stack]));
 }
 
-static int copy_entry(struct selecting *selecting, struct tally_entry entry)
+static int copy_entry(struct selecting *selecting, struct tally_entry entry, uint32_t *ret_number)
 {
 	const char *path = path_of(selecting->from_names, entry.cgroup);
 	int r = copy_stack(selecting, leaves_out_kernel(selecting, entry.kernel), &entry.kernel);
@@ -220,7 +222,7 @@ static int copy_entry(struct selecting *selecting, struct tally_entry entry)
 		r = copy_stack(selecting, selecting->selection->no_user, &entry.user);
 	if (r == 0 && path)
 		r = names_add_cgroup(selecting->to_names, entry.cgroup, path);
-	return r < 0 ? r : tally_add(selecting->to, &entry);
+	return r < 0 ? r : tally_count(selecting->to, &entry, ret_number);
 }
 
 static void copy_losses(struct selecting *selecting)
@@ -237,7 +239,8 @@ static void copy_losses(struct selecting *selecting)
 }
 
 int selection_make(const struct selection *selection, const struct tally *tally,
-		   const struct names *names, struct tally *ret_tally, struct names *ret_names)
+		   const struct names *names, struct tally *ret_tally, struct names *ret_names,
+		   uint32_t *ret_entry_of)
 {
 	own(own_free) uint32_t *addresses = make_ids(tally_n_addresses(tally));
 	own(own_free) uint32_t *stacks = make_ids(tally_n_stacks(tally));
@@ -248,11 +251,20 @@ int selection_make(const struct selection *selection, const struct tally *tally,
 	if (!addresses || !stacks || !objects)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tally_n_entries(tally); i++) {
-		const struct tally_entry *entry = &tally_entries(tally)[i];
-		int r = is_selected(&selecting, entry) ? copy_entry(&selecting, *entry) : 0;
+		struct tally_entry entry = tally_entries(tally)[i];
+		uint32_t number = SELECTION_LEFT_OUT;
+		int r = 0;
 
+		if (selection->counts) {
+			entry.count = selection->counts[i].count;
+			entry.events = selection->counts[i].events;
+		}
+		if (is_selected(&selecting, &entry))
+			r = copy_entry(&selecting, entry, &number);
 		if (r < 0)
 			return r;
+		if (ret_entry_of)
+			ret_entry_of[i] = number;
 	}
 	copy_losses(&selecting);
 	return 0;

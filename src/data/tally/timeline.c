@@ -28,6 +28,12 @@ static void give_up(struct timeline *timeline)
 	timeline->given_up = true;
 }
 
+void timeline_row_add(struct timeline_row *to, const struct timeline_row *row)
+{
+	to->count += row->count;
+	to->events = row->events > UINT32_MAX - to->events ? UINT32_MAX : to->events + row->events;
+}
+
 /* Adds the rows of both slices to `rows`, ascending by entry. Returns their number. */
 static uint32_t join(const struct timeline_row *one, uint32_t n_one,
 		     const struct timeline_row *other, uint32_t n_other, struct timeline_row *rows)
@@ -41,7 +47,7 @@ static uint32_t join(const struct timeline_row *one, uint32_t n_one,
 			rows[n++] = other[j++];
 		} else {
 			rows[n] = one[i++];
-			rows[n++].count += other[j++].count;
+			timeline_row_add(&rows[n++], &other[j++]);
 		}
 	}
 	return n;
@@ -101,20 +107,24 @@ static int note(struct timeline *timeline, const struct tally *tally, uint64_t n
 	int r = grow(&timeline->seen, &timeline->seen_capacity, n);
 
 	while (r == 0 && timeline->n_seen < n)
-		timeline->seen[timeline->n_seen++] = 0;
+		timeline->seen[timeline->n_seen++] = (struct timeline_count){ 0 };
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
-		uint64_t more = entries[i].count - timeline->seen[i];
+		struct timeline_count *seen = &timeline->seen[i];
+		uint64_t more = entries[i].count - seen->count;
+		uint64_t events = entries[i].events - seen->events;
 
-		if (!more)
+		if (!more && !events)
 			continue;
 		r = grow(&timeline->rows, &timeline->row_capacity, timeline->n_rows + 1);
 		if (r == 0)
-			timeline->rows[timeline->n_rows++] = (struct timeline_row){ more, i };
-		timeline->seen[i] = entries[i].count;
+			timeline->rows[timeline->n_rows++] = (struct timeline_row){
+				more, i, events > UINT32_MAX ? UINT32_MAX : (uint32_t)events
+			};
+		*seen = (struct timeline_count){ entries[i].count, entries[i].events };
 	}
 	if (r < 0 || timeline->n_rows == first)
 		return r;
-	r = grow(&timeline->slices, &timeline->slice_capacity, timeline->n_slices + 1);
+	r = grow(&timeline->slices, &timeline->slice_capacity, (size_t)timeline->n_slices + 1);
 	if (r < 0)
 		return r;
 	timeline->slices[timeline->n_slices++] =
@@ -139,6 +149,7 @@ void timeline_begin(struct timeline *timeline)
 	timeline->n_slices = timeline->n_rows = timeline->n_seen = 0;
 	timeline->begin_ns = timeline->noted_ns;
 	timeline->given_up = false;
+	timeline->bins.n = 0;
 }
 
 bool timeline_tells(const struct timeline *timeline, const struct tally *tally)
@@ -148,8 +159,41 @@ bool timeline_tells(const struct timeline *timeline, const struct tally *tally)
 	for (uint32_t i = 0; i < timeline->n_rows; i++)
 		if (__builtin_add_overflow(total, timeline->rows[i].count, &total))
 			return false;
-	return !timeline->given_up && timeline->n_seen == tally_n_entries(tally) &&
+	return timeline->n_slices > 0 && timeline->n_seen == tally_n_entries(tally) &&
 	       total == tally_total(tally);
+}
+
+int timeline_add_slice(struct timeline *timeline, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct timeline_slice *last =
+		timeline->n_slices ? &timeline->slices[timeline->n_slices - 1] : NULL;
+	int r;
+
+	if (begin_ns >= end_ns || (last && begin_ns < last->end_ns))
+		return -EINVAL;
+	r = grow(&timeline->slices, &timeline->slice_capacity, (size_t)timeline->n_slices + 1);
+	if (r < 0)
+		return r;
+	timeline->slices[timeline->n_slices++] = (struct timeline_slice){
+		.begin_ns = begin_ns, .end_ns = end_ns, .first = timeline->n_rows
+	};
+	timeline->noted_ns = end_ns;
+	return 0;
+}
+
+int timeline_add_row(struct timeline *timeline, struct timeline_row row)
+{
+	struct timeline_slice *slice = &timeline->slices[timeline->n_slices - 1];
+	int r;
+
+	if (slice->n && timeline->rows[timeline->n_rows - 1].entry >= row.entry)
+		return -EINVAL;
+	r = grow(&timeline->rows, &timeline->row_capacity, (size_t)timeline->n_rows + 1);
+	if (r < 0)
+		return r;
+	timeline->rows[timeline->n_rows++] = row;
+	slice->n++;
+	return 0;
 }
 
 uint64_t timeline_longest_ns(const struct timeline *timeline)
@@ -167,4 +211,5 @@ uint64_t timeline_longest_ns(const struct timeline *timeline)
 void timeline_clear(struct timeline *timeline)
 {
 	drop(timeline);
+	bins_clear(&timeline->bins);
 }

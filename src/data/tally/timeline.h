@@ -15,13 +15,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tally/bins.h"
 #include "tally/tally.h"
 
 #define TIMELINE_ROWS 1000000u /* 16 MB */
 
 struct timeline_row {
 	uint64_t count;
-	uint32_t entry; /* of the tally */
+	uint32_t entry;	 /* of the tally */
+	uint32_t events; /* as in struct tally_entry; UINT32_MAX: that or more */
+};
+
+/* Of an entry, or of a part of it. */
+struct timeline_count {
+	uint64_t count, events;
 };
 
 struct timeline_slice {
@@ -40,18 +47,29 @@ struct timeline {
 	uint32_t n_slices, slice_capacity;
 	struct timeline_row *rows;
 	uint32_t n_rows, row_capacity;
-	uint64_t *seen; /* the counts of the entries when they were noted */
+	struct timeline_count *seen; /* of the entries, when they were noted */
 	uint32_t n_seen, seen_capacity;
+	struct bins bins; /* of the same time, from begin_ns on; none if width_ns is 0 */
 };
 
 /* Notes what was counted since the last time. If memory is short, the timeline is given up. */
 void timeline_note(struct timeline *timeline, const struct tally *tally, uint64_t now_ns);
 
-/* The tally was cleared: begins again, at the time that was noted last. */
+/* The tally was cleared: begins again, at the time that was noted last, without bins. */
 void timeline_begin(struct timeline *timeline);
 
-/* Whether all counts of the tally are in it. */
+/* Whether all counts of the tally are in it, and there are any. */
 bool timeline_tells(const struct timeline *timeline, const struct tally *tally);
+
+/*
+ * Adds a slice behind those that there are; its rows follow with timeline_add_row(), ascending by
+ * entry. 0, -ENOMEM, or -EINVAL if it is not behind them, or the row not behind the one before.
+ */
+int timeline_add_slice(struct timeline *timeline, uint64_t begin_ns, uint64_t end_ns);
+int timeline_add_row(struct timeline *timeline, struct timeline_row row);
+
+/* Adds what another row of the same entry counted. */
+void timeline_row_add(struct timeline_row *to, const struct timeline_row *row);
 
 /* The length of the longest slice. */
 uint64_t timeline_longest_ns(const struct timeline *timeline);

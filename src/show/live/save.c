@@ -135,7 +135,7 @@ static int write_report(const struct model *model, const struct writer *writer,
 			const struct profile_meta *meta, const struct tally *tally, FILE *out)
 {
 	const struct report report = {
-		.measurement = { meta, tally, model->names },
+		.measurement = { meta, tally, model->names, NULL },
 		.options = &model->source.report,
 		.head = { .title = true },
 	};

@@ -8,9 +8,10 @@
 #define RECORDING_MAGIC	     "\x8bSTALLY\n"
 #define RECORDING_MAGIC_SIZE 8
 #define RECORDING_VERSION    7u
-#define RECORDING_UNITS	     8u /* of what other programs counted in units of their own */
-#define RECORDING_SUMS	     9u /* of sums, with the number of events in each */
-#define RECORDING_NEWEST     9u
+#define RECORDING_UNITS	     8u	 /* of what other programs counted in units of their own */
+#define RECORDING_SUMS	     9u	 /* of sums, with the number of events in each */
+#define RECORDING_TIMES	     10u /* tells when */
+#define RECORDING_NEWEST     RECORDING_TIMES
 #define RECORDING_OLDEST     3u /* that can be loaded */
 
 /* Magic and version; then sections, each with a header: kind, payload size, checksum. */
@@ -40,11 +41,20 @@
 	KIND(ADDRESSES, RECORDING_KIND('A', 'D', 'D', 'R'))                                        \
 	KIND(STACKS, RECORDING_KIND('S', 'T', 'K', 'S'))                                           \
 	KIND(ENTRIES, RECORDING_KIND('E', 'N', 'T', 'S'))                                          \
+	KIND(SLICES, RECORDING_KIND('S', 'L', 'I', 'C'))                                           \
+	KIND(BINS, RECORDING_KIND('B', 'I', 'N', 'S'))                                             \
 	KIND(LOSSES, RECORDING_KIND('L', 'O', 'S', 'S'))                                           \
 	KIND(END, RECORDING_KIND('E', 'N', 'D', '.'))
 
 #define RECORDING_SECTION_NAME(name, kind) RECORDING_##name,
 enum recording_section { RECORDING_KINDS(RECORDING_SECTION_NAME) RECORDING_N_SECTIONS };
+
+/*
+ * Payloads that begin with a number: 0, and what follows is the items; or their size, and what
+ * follows is them, deflated.
+ */
+#define RECORDING_IS_DEFLATED(section)                                                             \
+	((section) == RECORDING_SLICES || (section) == RECORDING_BINS)
 
 /* Flags of META. */
 enum recording_meta_flags {

@@ -7,6 +7,7 @@
 #include "base/own.h"
 #include "recording/reader.h"
 #include "recording/recording.h"
+#include "recording/times.h"
 
 struct loading {
 	struct reader reader;
@@ -15,6 +16,7 @@ struct loading {
 	uint32_t n_strings, string_capacity;
 	uint64_t previous; /* the address before */
 	uint64_t total;	   /* sum of all counts */
+	struct times_loading times;
 	bool seen[RECORDING_N_SECTIONS];
 	bool complete;
 };
@@ -309,6 +311,16 @@ static void load_entry(struct loading *loading)
 		out_of_memory(loading);
 }
 
+static void load_slice(struct loading *loading)
+{
+	times_load_slice(&loading->times, &loading->reader);
+}
+
+static void load_bins(struct loading *loading)
+{
+	times_load_bins(&loading->times, &loading->reader);
+}
+
 static void load_losses(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
@@ -342,6 +354,12 @@ static void load_losses(struct loading *loading)
 	losses->unread = reader_number(reader);
 }
 
+static bool is_optional(int section)
+{
+	return section == RECORDING_UNWINDING || section == RECORDING_SLICES ||
+	       section == RECORDING_BINS;
+}
+
 static void load_end(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
@@ -350,11 +368,13 @@ static void load_end(struct loading *loading)
 				      tally_n_stacks(tally), tally_n_entries(tally),
 				      loading->total };
 
+	if (loading->seen[RECORDING_SLICES])
+		times_check(&loading->times, reader);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		if (reader_number(reader) != expected[i] && !reader->failed)
 			reader_fail(reader, -EBADMSG, "a section is missing before the end");
 	for (int i = 0; i < RECORDING_N_SECTIONS; i++)
-		if (!loading->seen[i] && i != RECORDING_UNWINDING)
+		if (!loading->seen[i] && !is_optional(i))
 			reader_fail(reader, -EBADMSG, "a section is missing before the end");
 	loading->complete = true;
 }
@@ -373,6 +393,8 @@ static const struct section_loader loaders[RECORDING_N_SECTIONS] = {
 	[RECORDING_ADDRESSES] = { load_address, false },
 	[RECORDING_STACKS] = { load_stack, false },
 	[RECORDING_ENTRIES] = { load_entry, false },
+	[RECORDING_SLICES] = { load_slice, false },
+	[RECORDING_BINS] = { load_bins, true },
 	[RECORDING_LOSSES] = { load_losses, true },
 	[RECORDING_END] = { load_end, true },
 };
@@ -385,6 +407,9 @@ static void load_section(struct loading *loading)
 
 	if (loader->once && *seen)
 		reader_fail(reader, -EBADMSG, "section occurs twice");
+	if (reader->version < RECORDING_TIMES &&
+	    (reader->section == RECORDING_SLICES || reader->section == RECORDING_BINS))
+		reader_fail(reader, -EBADMSG, "section of a newer version");
 	*seen = true;
 	if (loader->once && !reader->failed) {
 		loader->load(loading);
@@ -412,9 +437,12 @@ int recording_load(int fd, const char *path, struct recording **ret_recording, s
 	struct loading loading = { .recording = recording };
 	int r;
 
+	if (recording)
+		recording->timeline.most_rows = TIMELINE_ROWS;
 	if (!recording || tally_new(0, 0, &recording->tally) < 0 ||
 	    names_new(&recording->names) < 0)
 		return error_set(err, -ENOMEM, "%s: out of memory", path);
+	loading.times = (struct times_loading){ &recording->timeline, recording->tally, NULL, 0 };
 	r = reader_open(&loading.reader, fd, path, err);
 	if (r == 0)
 		r = load_all(&loading);
@@ -422,6 +450,7 @@ int recording_load(int fd, const char *path, struct recording **ret_recording, s
 		find_details(recording);
 	reader_close(&loading.reader);
 	free(loading.strings);
+	times_loading_clear(&loading.times);
 	if (r < 0)
 		return r;
 	*ret_recording = take_ptr(recording);
@@ -434,5 +463,6 @@ void recording_free(struct recording *recording)
 		return;
 	tally_free(recording->tally);
 	names_free(recording->names);
+	timeline_clear(&recording->timeline);
 	free(recording);
 }

@@ -94,7 +94,7 @@ int reader_open(struct reader *reader, int fd, const char *path, struct error *e
 	if ((uint64_t)st.st_size > RECORDING_FILE_MAX)
 		return error_set(err, -EFBIG, "%s is too large for a recording", path);
 	reader->size = (uint64_t)st.st_size;
-	reader->payload = malloc(RECORDING_SECTION_MAX);
+	reader->payload = malloc(2 * (size_t)RECORDING_SECTION_MAX);
 	if (!reader->payload)
 		return error_set(err, -ENOMEM, "%s: out of memory", path);
 	reader->at = reader->end = reader->payload;
@@ -113,6 +113,24 @@ static int kind_of(uint32_t kind)
 		if (kinds[i] == kind)
 			return i;
 	return -1;
+}
+
+/* Errors are then at the offset at which an item would be, if the payload were not deflated. */
+static int inflate_payload(struct reader *reader)
+{
+	uint64_t size = reader_up_to(reader, RECORDING_SECTION_MAX, "section too large");
+	unsigned char *items = reader->payload + RECORDING_SECTION_MAX;
+	uLongf inflated = size;
+
+	if (reader->failed || size == 0)
+		return reader->failed;
+	if (uncompress(items, &inflated, reader->at, (uLong)(reader->end - reader->at)) != Z_OK ||
+	    inflated != size)
+		return reader_fail(reader, -EBADMSG, "section that cannot be inflated");
+	reader->payload_at -= RECORDING_SECTION_MAX;
+	reader->at = items;
+	reader->end = items + size;
+	return 0;
 }
 
 int reader_next(struct reader *reader)
@@ -149,7 +167,7 @@ int reader_next(struct reader *reader)
 	reader->next = reader->payload_at + size;
 	reader->at = reader->payload;
 	reader->end = reader->payload + size;
-	return 0;
+	return RECORDING_IS_DEFLATED(reader->section) ? inflate_payload(reader) : 0;
 }
 
 uint64_t reader_number_slowly(struct reader *reader)

@@ -22,7 +22,8 @@ struct reader {
 	uint64_t size;		       /* of the file */
 	uint64_t next;		       /* offset of the next section */
 	uint64_t payload_at;	       /* offset of the payload */
-	unsigned char *payload;	       /* RECORDING_SECTION_MAX bytes */
+	unsigned char *payload;	       /* RECORDING_SECTION_MAX bytes, and as many for what is
+					* inflated */
 	const unsigned char *at, *end; /* what is left of the payload */
 	enum recording_section section;
 	int failed; /* 0 or a negative errno, then `err` is set */

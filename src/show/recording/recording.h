@@ -12,20 +12,23 @@
 #include "base/error.h"
 #include "tally/names.h"
 #include "tally/tally.h"
+#include "tally/timeline.h"
 #include "view/profile.h"
 
 struct recording {
 	struct profile_meta meta; /* its strings belong to `names` */
 	struct tally *tally;
 	struct names *names;
+	struct timeline timeline; /* when that was counted, if timeline_tells() */
 };
 
 /*
- * Writes to the stream. 0 or a negative errno with `err` set: -EINVAL if an address of the tally
+ * Writes to the stream. `timeline`, which may be NULL, is left out unless it tells all of the
+ * tally. 0 or a negative errno with `err` set: -EINVAL if an address of the tally
  * has no name, -ENOMEM, or that of a failed write. The caller flushes and checks the stream.
  */
 int recording_save(FILE *out, const struct profile_meta *meta, const struct tally *tally,
-		   const struct names *names, struct error *err);
+		   const struct names *names, const struct timeline *timeline, struct error *err);
 
 /*
  * Loads a recording from a regular file; the file may be hostile. 0, or a negative errno and an

@@ -2,84 +2,28 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/grow.h"
 #include "base/index.h"
 #include "base/own.h"
 #include "recording/format.h"
 #include "recording/recording.h"
+#include "recording/section_writer.h"
+#include "recording/times.h"
 
 /* Bytes of the largest item other than a string: an address with all its frames. */
 #define ITEM_MAX (NAMES_MAX_INLINED * 80u + 64u)
 
 struct saving {
-	FILE *out;
+	struct section_writer to;
 	const struct tally *tally;
 	const struct names *names;
-	int failed;
-	enum recording_section section;
-	unsigned char *payload;
-	uint32_t used;
+	const struct timeline *timeline; /* NULL: it is not told when */
 	/* In the order of their first use; reference 0 is none, n is strings[n - 1]. */
 	const char **strings;
 	uint32_t n_strings, string_capacity;
 	struct index string_index;
-	uint32_t version; /* of the format */
 };
-
-static const uint32_t kinds[] = {
-#define KIND_OF(name, kind) kind,
-	RECORDING_KINDS(KIND_OF)
-};
-
-static void store32(unsigned char *to, uint32_t value)
-{
-	for (int i = 0; i < 4; i++)
-		to[i] = (unsigned char)(value >> 8 * i);
-}
-
-static void put_out(struct saving *saving, const void *bytes, size_t size)
-{
-	if (!saving->failed && fwrite(bytes, 1, size, saving->out) != size)
-		saving->failed = errno ? -errno : -EIO;
-}
-
-/* Writes the payload so far as a section. */
-static void close_section(struct saving *saving)
-{
-	unsigned char header[RECORDING_SECTION_SIZE];
-	uLong sum;
-
-	store32(header, kinds[saving->section]);
-	store32(header + 4, saving->used);
-	sum = crc32(crc32(RECORDING_CHECKSUM_OF(saving->version), header, 8), saving->payload,
-		    saving->used);
-	store32(header + 8, (uint32_t)sum);
-	put_out(saving, header, sizeof(header));
-	put_out(saving, saving->payload, saving->used);
-	saving->used = 0;
-}
-
-/* To be called before each item, as items do not straddle sections. */
-static void begin_item(struct saving *saving)
-{
-	if (saving->used >= RECORDING_SECTION_FULL)
-		close_section(saving);
-}
-
-static void put(struct saving *saving, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		saving->payload[saving->used++] = (unsigned char)(value | 0x80);
-	saving->payload[saving->used++] = (unsigned char)value;
-}
-
-static void put_bytes(struct saving *saving, const void *bytes, uint32_t size)
-{
-	memcpy(saving->payload + saving->used, bytes, size);
-	saving->used += size;
-}
 
 /* The reference to a string, which is collected if it is new. */
 static uint32_t string_id(struct saving *saving, const char *string)
@@ -96,7 +40,7 @@ static uint32_t string_id(struct saving *saving, const char *string)
 			return at + 1;
 	if (grow(&saving->strings, &saving->string_capacity, (size_t)saving->n_strings + 1) < 0 ||
 	    index_add(&saving->string_index, hash, saving->n_strings) < 0) {
-		saving->failed = -ENOMEM;
+		saving->to.failed = -ENOMEM;
 		return 0;
 	}
 	saving->strings[saving->n_strings] = string;
@@ -105,7 +49,7 @@ static uint32_t string_id(struct saving *saving, const char *string)
 
 static void put_string(struct saving *saving, const char *string)
 {
-	put(saving, string_id(saving, string));
+	section_put(&saving->to, string_id(saving, string));
 }
 
 static void collect_strings(struct saving *saving, const struct profile_meta *meta)
@@ -134,32 +78,32 @@ static void collect_strings(struct saving *saving, const struct profile_meta *me
 
 static void save_strings(struct saving *saving)
 {
-	saving->section = RECORDING_STRINGS;
+	saving->to.section = RECORDING_STRINGS;
 	for (uint32_t i = 0; i < saving->n_strings; i++) {
 		size_t size = strlen(saving->strings[i]);
 
 		if (size > RECORDING_STRING_MAX)
 			size = RECORDING_STRING_MAX;
-		begin_item(saving);
-		put(saving, size);
-		put_bytes(saving, saving->strings[i], (uint32_t)size);
+		section_begin_item(&saving->to);
+		section_put(&saving->to, size);
+		section_put_bytes(&saving->to, saving->strings[i], (uint32_t)size);
 	}
-	close_section(saving);
+	section_close(&saving->to);
 }
 
 static void save_unwinding(struct saving *saving, const struct profile_unwinding *is)
 {
-	saving->section = RECORDING_UNWINDING;
-	put(saving, is->tables);
-	put(saving, is->rows);
-	put(saving, is->bytes);
-	put(saving, is->compiled);
-	put(saving, is->compile_ns);
-	put(saving, is->cached);
-	put(saving, is->cached_ns);
-	put(saving, is->waited);
-	put(saving, is->waited_completed);
-	close_section(saving);
+	saving->to.section = RECORDING_UNWINDING;
+	section_put(&saving->to, is->tables);
+	section_put(&saving->to, is->rows);
+	section_put(&saving->to, is->bytes);
+	section_put(&saving->to, is->compiled);
+	section_put(&saving->to, is->compile_ns);
+	section_put(&saving->to, is->cached);
+	section_put(&saving->to, is->cached_ns);
+	section_put(&saving->to, is->waited);
+	section_put(&saving->to, is->waited_completed);
+	section_close(&saving->to);
 }
 
 static uint64_t meta_flags(const struct profile_meta *meta)
@@ -177,57 +121,57 @@ static uint64_t meta_flags(const struct profile_meta *meta)
 
 static void save_meta(struct saving *saving, const struct profile_meta *meta)
 {
-	saving->section = RECORDING_META;
+	saving->to.section = RECORDING_META;
 	put_string(saving, meta->command);
 	put_string(saving, meta->command_line);
 	put_string(saving, meta->title);
 	put_string(saving, meta->event);
 	put_string(saving, meta->hostname);
 	put_string(saving, meta->kernel_release);
-	put(saving, meta->frequency);
-	put(saving, meta->period);
-	put(saving, meta->start_time_ns);
-	put(saving, meta->duration_ns);
-	put(saving, meta->hash_storage);
-	put(saving, meta->stack_storage);
-	put(saving, meta_flags(meta));
+	section_put(&saving->to, meta->frequency);
+	section_put(&saving->to, meta->period);
+	section_put(&saving->to, meta->start_time_ns);
+	section_put(&saving->to, meta->duration_ns);
+	section_put(&saving->to, meta->hash_storage);
+	section_put(&saving->to, meta->stack_storage);
+	section_put(&saving->to, meta_flags(meta));
 	put_string(saving, meta->scope);
 	put_string(saving, meta->filter);
-	if (saving->version >= RECORDING_UNITS) {
+	if (saving->to.version >= RECORDING_UNITS) {
 		put_string(saving, meta->measure);
 		put_string(saving, meta->unit);
 	}
-	close_section(saving);
+	section_close(&saving->to);
 }
 
 static void save_objects(struct saving *saving)
 {
-	saving->section = RECORDING_OBJECTS;
+	saving->to.section = RECORDING_OBJECTS;
 	for (uint32_t i = 0; i < names_n_objects(saving->names); i++) {
 		const struct names_object *object = &names_objects(saving->names)[i];
 
-		begin_item(saving);
+		section_begin_item(&saving->to);
 		put_string(saving, object->path);
-		put(saving, object->start);
-		put(saving, object->end);
-		put(saving, object->offset);
-		put(saving, object->device);
-		put(saving, object->inode);
-		put(saving, object->build_id_size);
-		put_bytes(saving, object->build_id, object->build_id_size);
+		section_put(&saving->to, object->start);
+		section_put(&saving->to, object->end);
+		section_put(&saving->to, object->offset);
+		section_put(&saving->to, object->device);
+		section_put(&saving->to, object->inode);
+		section_put(&saving->to, object->build_id_size);
+		section_put_bytes(&saving->to, object->build_id, object->build_id_size);
 	}
-	close_section(saving);
+	section_close(&saving->to);
 }
 
 static void save_cgroups(struct saving *saving)
 {
-	saving->section = RECORDING_CGROUPS;
+	saving->to.section = RECORDING_CGROUPS;
 	for (uint32_t i = 0; i < names_n_cgroups(saving->names); i++) {
-		begin_item(saving);
-		put(saving, names_cgroups(saving->names)[i].id);
+		section_begin_item(&saving->to);
+		section_put(&saving->to, names_cgroups(saving->names)[i].id);
 		put_string(saving, names_cgroups(saving->names)[i].path);
 	}
-	close_section(saving);
+	section_close(&saving->to);
 }
 
 static void put_frame(struct saving *saving, const struct names_frame *frame)
@@ -236,10 +180,10 @@ static void put_frame(struct saving *saving, const struct names_frame *frame)
 	put_string(saving, frame->linkage_name);
 	put_string(saving, frame->module);
 	put_string(saving, frame->file);
-	put(saving, frame->offset);
-	put(saving, frame->line);
-	put(saving, frame->object == NAMES_NONE ? 0 : (uint64_t)frame->object + 1);
-	put(saving, frame->flags | RECORDING_FRAME_LANGUAGE(frame->language));
+	section_put(&saving->to, frame->offset);
+	section_put(&saving->to, frame->line);
+	section_put(&saving->to, frame->object == NAMES_NONE ? 0 : (uint64_t)frame->object + 1);
+	section_put(&saving->to, frame->flags | RECORDING_FRAME_LANGUAGE(frame->language));
 }
 
 static void save_addresses(struct saving *saving)
@@ -247,114 +191,110 @@ static void save_addresses(struct saving *saving)
 	const struct tally_address *addresses = tally_addresses(saving->tally);
 	uint64_t previous = 0;
 
-	saving->section = RECORDING_ADDRESSES;
+	saving->to.section = RECORDING_ADDRESSES;
 	for (uint32_t i = 0; i < tally_n_addresses(saving->tally); i++) {
 		struct names_address named = names_address(saving->names, i);
 
-		begin_item(saving);
-		put(saving, recording_zigzag(addresses[i].address - previous));
+		section_begin_item(&saving->to);
+		section_put(&saving->to, recording_zigzag(addresses[i].address - previous));
 		previous = addresses[i].address;
-		put(saving, addresses[i].image);
-		put(saving, addresses[i].flags);
-		put(saving, named.n);
+		section_put(&saving->to, addresses[i].image);
+		section_put(&saving->to, addresses[i].flags);
+		section_put(&saving->to, named.n);
 		for (uint32_t j = 0; j < named.n; j++) {
 			struct names_frame frame = names_frame(saving->names, named.first + j);
 
 			put_frame(saving, &frame);
 		}
 	}
-	close_section(saving);
+	section_close(&saving->to);
 }
 
 static void save_stacks(struct saving *saving)
 {
-	saving->section = RECORDING_STACKS;
+	saving->to.section = RECORDING_STACKS;
 	for (uint32_t i = 0; i < tally_n_stacks(saving->tally); i++) {
 		const struct tally_stack *stack = &tally_stacks(saving->tally)[i];
 		const uint32_t *frames = tally_frames(saving->tally, stack);
 
-		begin_item(saving);
-		put(saving, stack->n_frames);
-		put(saving, stack->flags);
+		section_begin_item(&saving->to);
+		section_put(&saving->to, stack->n_frames);
+		section_put(&saving->to, stack->flags);
 		for (uint32_t frame = 0; frame < stack->n_frames; frame++)
-			put(saving, frames[frame]);
+			section_put(&saving->to, frames[frame]);
 	}
-	close_section(saving);
+	section_close(&saving->to);
 }
 
 static void put_stack(struct saving *saving, uint32_t stack)
 {
-	put(saving, stack == TALLY_STACK_NONE	  ? RECORDING_STACK_NONE
-		    : stack == TALLY_STACK_MISSED ? RECORDING_STACK_MISSED
-						  : (uint64_t)stack + RECORDING_STACK_FIRST);
+	section_put(&saving->to, stack == TALLY_STACK_NONE ? RECORDING_STACK_NONE
+				 : stack == TALLY_STACK_MISSED
+					 ? RECORDING_STACK_MISSED
+					 : (uint64_t)stack + RECORDING_STACK_FIRST);
 }
 
 static void save_entries(struct saving *saving)
 {
-	saving->section = RECORDING_ENTRIES;
+	saving->to.section = RECORDING_ENTRIES;
 	for (uint32_t i = 0; i < tally_n_entries(saving->tally); i++) {
 		const struct tally_entry *entry = &tally_entries(saving->tally)[i];
 		uint32_t comm = (uint32_t)strnlen(entry->comm, sizeof(entry->comm));
 
-		begin_item(saving);
-		put(saving, entry->count);
-		if (saving->version >= RECORDING_SUMS)
-			put(saving, entry->events);
-		put(saving, entry->cgroup);
-		put(saving, entry->tgid);
-		put(saving, entry->tid);
+		section_begin_item(&saving->to);
+		section_put(&saving->to, entry->count);
+		if (saving->to.version >= RECORDING_SUMS)
+			section_put(&saving->to, entry->events);
+		section_put(&saving->to, entry->cgroup);
+		section_put(&saving->to, entry->tgid);
+		section_put(&saving->to, entry->tid);
 		put_stack(saving, entry->kernel);
 		put_stack(saving, entry->user);
-		put(saving, comm);
-		put_bytes(saving, entry->comm, comm);
+		section_put(&saving->to, comm);
+		section_put_bytes(&saving->to, entry->comm, comm);
 	}
-	close_section(saving);
+	section_close(&saving->to);
 }
 
 static void save_end(struct saving *saving)
 {
 	const struct tally_losses *losses = tally_losses_of(saving->tally);
 
-	saving->section = RECORDING_LOSSES;
-	put(saving, losses->events);
-	put(saving, losses->lost_ring);
-	put(saving, losses->lost_counts);
-	put(saving, losses->lost_nested);
-	put(saving, losses->throttled);
-	put(saving, losses->unseen);
-	put(saving, losses->counts_full);
-	put(saving, losses->lost_time);
-	put(saving, losses->lost_threads);
-	put(saving, losses->lost_ends);
-	put(saving, losses->unwalked);
-	put(saving, losses->unsampled);
-	put(saving, losses->lost_memory);
-	put(saving, losses->memory_full);
-	put(saving, losses->due);
-	put(saving, losses->due_throttled);
-	put(saving, losses->due_stolen);
-	put(saving, losses->due_late);
-	if (saving->version >= RECORDING_SUMS) {
-		put(saving, losses->failed);
-		put(saving, losses->unread);
+	saving->to.section = RECORDING_LOSSES;
+	section_put(&saving->to, losses->events);
+	section_put(&saving->to, losses->lost_ring);
+	section_put(&saving->to, losses->lost_counts);
+	section_put(&saving->to, losses->lost_nested);
+	section_put(&saving->to, losses->throttled);
+	section_put(&saving->to, losses->unseen);
+	section_put(&saving->to, losses->counts_full);
+	section_put(&saving->to, losses->lost_time);
+	section_put(&saving->to, losses->lost_threads);
+	section_put(&saving->to, losses->lost_ends);
+	section_put(&saving->to, losses->unwalked);
+	section_put(&saving->to, losses->unsampled);
+	section_put(&saving->to, losses->lost_memory);
+	section_put(&saving->to, losses->memory_full);
+	section_put(&saving->to, losses->due);
+	section_put(&saving->to, losses->due_throttled);
+	section_put(&saving->to, losses->due_stolen);
+	section_put(&saving->to, losses->due_late);
+	if (saving->to.version >= RECORDING_SUMS) {
+		section_put(&saving->to, losses->failed);
+		section_put(&saving->to, losses->unread);
 	}
-	close_section(saving);
-	saving->section = RECORDING_END;
-	put(saving, saving->n_strings);
-	put(saving, tally_n_addresses(saving->tally));
-	put(saving, tally_n_stacks(saving->tally));
-	put(saving, tally_n_entries(saving->tally));
-	put(saving, tally_total(saving->tally));
-	close_section(saving);
+	section_close(&saving->to);
+	saving->to.section = RECORDING_END;
+	section_put(&saving->to, saving->n_strings);
+	section_put(&saving->to, tally_n_addresses(saving->tally));
+	section_put(&saving->to, tally_n_stacks(saving->tally));
+	section_put(&saving->to, tally_n_entries(saving->tally));
+	section_put(&saving->to, tally_total(saving->tally));
+	section_close(&saving->to);
 }
 
 static void save_all(struct saving *saving, const struct profile_meta *meta)
 {
-	unsigned char header[RECORDING_HEADER_SIZE];
-
-	memcpy(header, RECORDING_MAGIC, RECORDING_MAGIC_SIZE);
-	store32(header + RECORDING_MAGIC_SIZE, saving->version);
-	put_out(saving, header, sizeof(header));
 	collect_strings(saving, meta);
 	save_strings(saving);
 	save_meta(saving, meta);
@@ -365,26 +305,27 @@ static void save_all(struct saving *saving, const struct profile_meta *meta)
 	save_addresses(saving);
 	save_stacks(saving);
 	save_entries(saving);
+	if (saving->timeline)
+		times_save(saving->timeline, &saving->to);
 	save_end(saving);
 }
 
 /* The oldest version that has all there is, for the readers of older programs. */
-static uint32_t version_for(const struct profile_meta *meta, const struct tally *tally)
+static uint32_t version_for(const struct profile_meta *meta, const struct tally *tally,
+			    const struct timeline *timeline)
 {
+	if (timeline)
+		return RECORDING_TIMES;
 	if (meta->summed || tally_losses_of(tally)->unread)
 		return RECORDING_SUMS;
 	return meta->measure || meta->unit ? RECORDING_UNITS : RECORDING_VERSION;
 }
 
 int recording_save(FILE *out, const struct profile_meta *meta, const struct tally *tally,
-		   const struct names *names, struct error *err)
+		   const struct names *names, const struct timeline *timeline, struct error *err)
 {
-	struct saving saving = {
-		.out = out,
-		.tally = tally,
-		.names = names,
-		.version = version_for(meta, tally),
-	};
+	const struct timeline *told = timeline && timeline_tells(timeline, tally) ? timeline : NULL;
+	struct saving saving = { .tally = tally, .names = names, .timeline = told };
 	int r;
 
 	_Static_assert(RECORDING_SECTION_FULL + RECORDING_STRING_MAX + ITEM_MAX <
@@ -394,15 +335,14 @@ int recording_save(FILE *out, const struct profile_meta *meta, const struct tall
 		return error_set(err, -EINVAL,
 				 "cannot save a recording: %u of %u addresses have names",
 				 names_n_addresses(names), tally_n_addresses(tally));
-	saving.payload = malloc(RECORDING_SECTION_MAX);
-	if (!saving.payload)
-		return error_set(err, -ENOMEM, "cannot save a recording: out of memory");
 	errno = 0;
-	save_all(&saving, meta);
-	free(saving.payload);
+	section_writer_begin(&saving.to, out, version_for(meta, tally, told));
+	if (!saving.to.failed)
+		save_all(&saving, meta);
+	section_writer_end(&saving.to);
 	free(saving.strings);
 	index_free(&saving.string_index);
-	r = saving.failed;
+	r = saving.to.failed;
 	if (r < 0)
 		return error_set(err, r, "cannot save a recording: %s", strerror(-r));
 	return 0;

@@ -92,7 +92,7 @@ static int put_all(struct perf_script *script)
 static int perf_script_write(const struct report *report, FILE *out, struct error *err)
 {
 	const struct profile *profile = report->profile;
-	const struct timeline *timeline = report->timeline;
+	const struct timeline *timeline = report->measurement.timeline;
 	struct perf_script script = { .profile = profile };
 	uint64_t most = profile->meta->timed ? TIMED_RECORDS_MAX : RECORDS_MAX;
 	int r;
@@ -121,7 +121,7 @@ const struct writer perf_script_writer = {
 	.description = "output of perf script, one record per sample",
 	.extensions = extensions,
 	.addresses = true,
-	.times = true,
+	.times = WRITER_TIMES_FINE,
 	.view = perf_script_view,
 	.write = perf_script_write,
 };

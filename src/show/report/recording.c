@@ -11,7 +11,8 @@ static int recording_write(const struct report *report, FILE *out, struct error 
 {
 	const struct measurement *measurement = &report->measurement;
 
-	return recording_save(out, measurement->meta, measurement->tally, measurement->names, err);
+	return recording_save(out, measurement->meta, measurement->tally, measurement->names,
+			      measurement->timeline, err);
 }
 
 static const char *const extensions[] = { ".stacktally", NULL };
@@ -24,5 +25,6 @@ const struct writer recording_writer = {
 	.binary = true,
 	.diffs = true,
 	.whole = true,
+	.times = WRITER_TIMES_SECONDS,
 	.write = recording_write,
 };

@@ -24,6 +24,7 @@ struct measurement {
 	const struct profile_meta *meta;
 	const struct tally *tally;
 	const struct names *names;
+	const struct timeline *timeline; /* NULL: it is not known when */
 };
 
 /* What precedes a report in a stream that may hold several. Writers of whole files get none. */
@@ -41,10 +42,9 @@ struct report_screen {
 
 struct report {
 	struct measurement measurement;
-	const struct timeline *timeline; /* when that was counted; NULL: it is not known */
-	const struct measurement *base;	 /* --diff: what to compare with; or NULL */
-	bool base_has_names_only;	 /* the base's frames are function names, without modules */
-	const char *base_name;		 /* its file; or NULL */
+	const struct measurement *base; /* --diff: what to compare with; or NULL */
+	bool base_has_names_only;	/* the base's frames are function names, without modules */
+	const char *base_name;		/* its file; or NULL */
 	const struct report_options *options;
 	struct report_head head;
 	struct report_screen screen;

@@ -12,6 +12,13 @@
 #include "report/formats.h"
 #include "report/report.h"
 
+/* Whether a format shows when samples were taken. */
+enum writer_times {
+	WRITER_TIMES_NONE,
+	WRITER_TIMES_SECONDS, /* in which second */
+	WRITER_TIMES_FINE,    /* as a viewer of single samples */
+};
+
 struct writer {
 	const char *name;	       /* what --format takes, as in report/formats.h */
 	const char *description;       /* one line, for the live page's list of formats */
@@ -21,7 +28,7 @@ struct writer {
 	bool diffs;		       /* may be used with --diff */
 	bool whole;  /* a file holds one report, with nothing before or after it */
 	bool titled; /* begins with the title and a blank line */
-	bool times;  /* shows when samples were taken */
+	enum writer_times times;
 	/* The PROFILE_VIEW_* flags of what the format shows; NULL: no profile is built. */
 	uint32_t (*view)(const struct report_options *options);
 	/* 0 or a negative errno with `err` set; the caller also checks ferror(out). */

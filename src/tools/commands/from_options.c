@@ -37,9 +37,10 @@ static const struct {
 	{ "state", FROM_REFUSED, "a recording does not hold each absence" },
 
 	/* when */
-	{ "duration", FROM_REFUSED, "a recording does not hold when an event was" },
-	{ "interval", FROM_REFUSED, "a recording does not hold when an event was" },
+	{ "duration", FROM_REFUSED, "it ends a measurement; --range takes a part of a recording" },
+	{ "interval", FROM_REFUSED, "a recording is one interval; --range takes a part of it" },
 	{ "timestamp", FROM_IF_RECORDED, NULL },
+	{ "time-buckets", FROM_REFUSED, "the times are those of the recording" },
 
 	/* of their stacks */
 	{ "user-stacks-only", FROM_IF_RECORDED, NULL },
@@ -87,6 +88,7 @@ static const struct {
 	{ "spool", FROM_REFUSED, "it belongs to --push" },
 	{ "spool-size", FROM_REFUSED, "it belongs to --push" },
 	{ "from", FROM_ANSWERED, NULL },
+	{ "range", FROM_IF_RECORDED, NULL },
 	{ "diff", FROM_ANSWERED, NULL },
 	{ "fail-if-more", FROM_ANSWERED, NULL },
 	{ "diff-raw", FROM_ANSWERED, NULL },

@@ -69,6 +69,16 @@ static const struct option_row file[] = {
 	},
 	{
 		.section = SECTION_OUTPUT,
+		.name = "time-buckets",
+		.kind = OPTION_SECONDS,
+		.field = FIELD(time_buckets),
+		.metavar = "SECONDS",
+		.help = "keep apart what was counted in each SECONDS, from 0.02 on, in formats "
+			"that tell when (default: 1 in recordings and pages, 0.05 where single "
+			"samples are shown)",
+	},
+	{
+		.section = SECTION_OUTPUT,
 		.name = "top",
 		.kind = OPTION_STRING_OR_NOT,
 		.field = FIELD(top),
@@ -168,6 +178,15 @@ static const struct option_row output[] = {
 		.help = "report from a recording, folded stacks, a pprof file or the text of perf "
 			"script instead of measuring; needs no privilege",
 		.completes = "file",
+	},
+	{
+		.section = SECTION_OUTPUT,
+		.name = "range",
+		.kind = OPTION_STRING,
+		.field = FIELD(range),
+		.metavar = "BEGIN-END",
+		.help = "with --from: only what was counted in these seconds since the begin, as "
+			"10-20, 90- or -5; also FILE:10-20, for --diff, too",
 	},
 	{
 		.section = SECTION_OUTPUT,

@@ -21,6 +21,8 @@
 
 #define MEMORY_LIMIT (1u << 20) /* MB for stacks */
 
+#define TIME_BUCKETS_LEAST 0.02 /* seconds */
+
 /* MB of the spool: the largest value, and the default. */
 #define SPOOL_LIMIT   (1u << 20)
 #define SPOOL_DEFAULT 64
@@ -41,7 +43,9 @@ struct shared_options {
 	uint64_t stack_storage_size;
 	uint64_t max_depth;
 	double duration, interval;	  /* seconds; 0: not given */
+	double time_buckets;		  /* the same */
 	const char *name, *cgroup, *from; /* NULL: not given */
+	const char *range;		  /* of `from` */
 	const char *diff, *debuginfo;
 	bool diff_raw, diff_share;
 	const char *unwind;

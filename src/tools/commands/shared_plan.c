@@ -305,6 +305,21 @@ static int plan_growth(const struct shared_options *options, struct plan *plan, 
 	return 0;
 }
 
+static int plan_range(const struct shared_options *options, struct plan *plan, struct error *err)
+{
+	const char *why = options->range ? plan_range_parse(options->range, &plan->range) : NULL;
+
+	if (why)
+		return error_usage(err, "argument --range: %s", why);
+	if (options->range && !options->from)
+		return error_usage(err, "argument --range: needs --from");
+	if (options->time_buckets > 0 && options->time_buckets < TIME_BUCKETS_LEAST)
+		return error_usage(err, "argument --time-buckets: must be at least %g",
+				   TIME_BUCKETS_LEAST);
+	plan->time_buckets = options->time_buckets;
+	return 0;
+}
+
 static int check_options(const struct shared_options *options, struct error *err)
 {
 	if ((options->diff_raw || options->diff_share) && !options->diff)
@@ -417,6 +432,9 @@ int shared_plan(const struct shared_options *options, bool stacks, char *const *
 	if (r < 0)
 		return r;
 	r = plan_unwind(options->unwind ? options->unwind : "auto", &plan.unwind, err);
+	if (r < 0)
+		return r;
+	r = plan_range(options, &plan, err);
 	if (r < 0)
 		return r;
 	r = plan_growth(options, &plan, err);

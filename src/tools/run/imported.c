@@ -64,7 +64,7 @@ static int save(const struct measurement *measurement, struct saved *ret_saved, 
 	if (!out)
 		return error_set(&head->err, -ENOMEM, "out of memory");
 	r = recording_save(out, measurement->meta, measurement->tally, measurement->names,
-			   &head->err);
+			   measurement->timeline, &head->err);
 	if (fclose(out) != 0 && r == 0)
 		r = error_set(&head->err, -ENOMEM, "out of memory");
 	return r;
@@ -77,13 +77,13 @@ static int copy_recording(int fd, const char *path, struct saved *ret_saved, str
 
 	return r < 0 ? r
 		     : save(&(struct measurement){ &recording->meta, recording->tally,
-						   recording->names },
+						   recording->names, &recording->timeline },
 			    ret_saved, head);
 }
 
 static int save_baseline(const struct baseline *base, struct saved *ret_saved, struct head *head)
 {
-	return save(&(struct measurement){ &base->meta, base->tally, base->names }, ret_saved,
+	return save(&(struct measurement){ &base->meta, base->tally, base->names, NULL }, ret_saved,
 		    head);
 }
 

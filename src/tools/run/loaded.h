@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "plan/range.h"
 #include "report/report.h"
 #include "run/imported.h"
 
@@ -16,6 +17,8 @@ struct loaded {
 	struct imported imported;	/* what was in the file */
 	struct measurement measurement; /* borrowed from it; meta is NULL if there is none */
 	struct measurement before;	/* the same, of a file that is a difference */
+	char *path;			/* without a range */
+	struct plan_range range; /* that the path ended with: to be taken of the measurement */
 };
 
 /* Loads nothing if `path` is NULL. 0 or a negative errno; loaded_clear() is due in both cases. */

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/own.h"
+#include "run/ranged.h"
 #include "view/caption.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
@@ -14,6 +16,7 @@ void part_clear(struct part *part)
 {
 	tally_free(part->tally);
 	names_free(part->names);
+	timeline_clear(&part->timeline);
 	free(part->title);
 	free(part->filter);
 	*part = (struct part){ 0 };
@@ -104,18 +107,27 @@ static int add_filter(const struct selection *selection, struct part *part)
 	return r;
 }
 
-static int add_title(const struct selection *selection, struct part *part)
+/* "Of these:" what was selected, and the seconds that were. */
+static int add_title(const struct selection *selection, const struct timeline_span *span,
+		     struct part *part)
 {
 	const char *title = part->meta.title;
 	own(own_free) char *text = describe(selection), *first = title ? strdup(title) : NULL;
+	char seconds[64] = "";
 
 	if (!title)
 		return 0;
 	if (!text || !first)
 		return -ENOMEM;
+	if (span)
+		snprintf(seconds, sizeof(seconds), ", %.2f s to %.2f s",
+			 (double)span->begin_ns / (double)NS_PER_SECOND,
+			 (double)span->end_ns / (double)NS_PER_SECOND);
 	caption_end_title(first);
-	if (asprintf(&part->title, "%s%s%s%s", first, *text ? " Of these: " : "",
-		     *text ? text + strlen(", ") : "", *text ? "." : "") < 0) {
+	if (asprintf(&part->title, "%s%s%s%s%s", first, *text || span ? " Of these: " : "",
+		     *text ? text + strlen(", ") : "",
+		     *text || !span ? seconds : seconds + strlen(", "),
+		     *text || span ? "." : "") < 0) {
 		part->title = NULL;
 		return -ENOMEM;
 	}
@@ -123,30 +135,67 @@ static int add_title(const struct selection *selection, struct part *part)
 	return 0;
 }
 
-int part_make(const struct selection *selection, const struct measurement *measurement,
-	      struct part *ret_part)
+/* Fills tally, names and timeline; `span` is the whole time, or of it what the counts are of. */
+static int select_part(const struct selection *selection, struct timeline_span span,
+		       const struct measurement *measurement, struct part *part)
 {
-	struct part *part = ret_part;
-	int r = 0;
+	const struct timeline *timeline = measurement->timeline;
+	uint32_t n = tally_n_entries(measurement->tally);
+	own(own_free) uint32_t *entry_of = reallocarray(NULL, (size_t)n + 1, sizeof(*entry_of));
+	int r;
 
-	*part = (struct part){ .meta = *measurement->meta };
-	part->measurement =
-		(struct measurement){ &part->meta, measurement->tally, measurement->names };
-	r = add_title(selection, part);
-	if (r < 0 || selection_is_all(selection))
-		return r;
-	if (tally_new(0, 0, &part->tally) < 0 || names_new(&part->names) < 0)
+	if (!entry_of || tally_new(0, 0, &part->tally) < 0 || names_new(&part->names) < 0)
 		return -ENOMEM;
 	r = selection_make(selection, measurement->tally, measurement->names, part->tally,
-			   part->names);
+			   part->names, entry_of);
+	if (r < 0 || !timeline || timeline->n_slices == 0)
+		return r;
+	return timeline_part(timeline, span, entry_of, tally_n_entries(part->tally),
+			     &part->timeline);
+}
+
+static int make(const struct selection *selection, const struct timeline_span *span,
+		const struct measurement *measurement, struct part *part)
+{
+	struct timeline_span whole = { 0, UINT64_MAX };
+	int r = add_title(selection, span, part);
+
+	if (r < 0 || selection_is_all(selection))
+		return r;
+	r = select_part(selection, span ? *span : whole, measurement, part);
 	if (r == 0)
 		r = add_filter(selection, part);
-	part->measurement.tally = part->tally;
-	part->measurement.names = part->names;
+	part->measurement =
+		(struct measurement){ &part->meta, part->tally, part->names, &part->timeline };
 	part->meta.user &= !selection->no_user;
 	part->meta.kernel &= !selection->no_kernel;
 	part->meta.has.inlines &= !selection->no_inlined;
+	if (span) {
+		part->meta.start_time_ns += part->meta.start_time_ns ? span->begin_ns : 0;
+		part->meta.duration_ns = span->end_ns - span->begin_ns;
+	}
 	return r;
+}
+
+int part_make(const struct part_wanted *wanted, const struct measurement *measurement,
+	      struct part *ret_part, struct error *err)
+{
+	struct part *part = ret_part;
+	struct selection selection = wanted->selection;
+	own(own_free) struct timeline_count *counts = NULL;
+	struct timeline_span span;
+	int r = 0;
+
+	*part = (struct part){ .meta = *measurement->meta };
+	part->measurement = *measurement;
+	part->measurement.meta = &part->meta;
+	if (wanted->range.given)
+		r = ranged_counts(measurement, &wanted->range, wanted->name, &span, &counts, err);
+	if (r < 0)
+		return r;
+	selection.counts = counts;
+	r = make(&selection, counts ? &span : NULL, measurement, part);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
 const char *part_cgroup(const char *path)

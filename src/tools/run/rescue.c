@@ -24,7 +24,8 @@ static int save(int fd, const struct measurement *measurement)
 		close(fd);
 		return -ENOMEM;
 	}
-	r = recording_save(out, measurement->meta, measurement->tally, measurement->names, NULL);
+	r = recording_save(out, measurement->meta, measurement->tally, measurement->names,
+			   measurement->timeline, NULL);
 	if (fclose(out) != 0 && r == 0)
 		r = -errno;
 	return r;

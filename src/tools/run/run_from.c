@@ -107,9 +107,24 @@ static int check_details(const struct asking *asking)
 	return 0;
 }
 
-static int make_part(const struct asking *asking, struct part *part)
+/* --range, or the one that the path of --from ends with. */
+static int find_range(const struct asking *asking, const struct loaded *loaded,
+		      struct plan_range *ret_range)
+{
+	const struct plan_range *range = &asking->request->plan->range;
+
+	if (range->given && loaded->range.given)
+		return error_usage(asking->err, "argument --range: --from has a range itself");
+	if ((range->given || loaded->range.given) && loaded->before.meta)
+		return refuse(asking, "--range", "it is a difference");
+	*ret_range = range->given ? *range : loaded->range;
+	return 0;
+}
+
+static int make_part(const struct asking *asking, const struct loaded *loaded, struct part *part)
 {
 	const struct plan *plan = asking->request->plan;
+	struct part_wanted wanted = { .name = asking->path };
 	const struct selection selection = {
 		.tgids = plan->filter.tgids,
 		.tids = plan->filter.tids,
@@ -126,10 +141,10 @@ static int make_part(const struct asking *asking, struct part *part)
 		r = check_details(asking);
 	if (r == 0)
 		r = check_depth(asking);
-	if (r < 0)
-		return r;
-	r = part_make(&selection, asking->of, part);
-	return r < 0 ? error_set(asking->err, r, "out of memory") : 0;
+	if (r == 0)
+		r = find_range(asking, loaded, &wanted.range);
+	wanted.selection = selection;
+	return r < 0 ? r : part_make(&wanted, asking->of, part, asking->err);
 }
 
 static int browse(struct run_report *report, struct error *err)
@@ -193,6 +208,7 @@ static int report_part(const struct asking *asking, const struct part *part,
 		.meta = *meta,
 		.tally = part->measurement.tally,
 		.names = part->measurement.names,
+		.timeline = part->measurement.timeline,
 		.others = others,
 		.before = before,
 		.saved = true,
@@ -240,8 +256,9 @@ static int report_file(const struct run_request *request, const char *path, int 
 		return r;
 	if (renamed)
 		loaded.measurement.names = renamed;
+	asking.path = spooled_name(loaded.path);
 	asking.no_addresses = loaded.imported.no_addresses;
-	r = make_part(&asking, &part);
+	r = make_part(&asking, &loaded, &part);
 	if (r == 0)
 		r = count_others(&asking, &others);
 	return r < 0 ? r

@@ -39,16 +39,17 @@ static int load_base(struct run_report *report, const struct measurement **ret_b
 static int open_base(struct run_report *report, struct error *err)
 {
 	const struct plan *plan = report->request->plan;
-	struct selection selection = { .name = plan->filter.name };
+	struct part_wanted wanted = { .selection.name = plan->filter.name };
 	const struct measurement *base = NULL;
 	int r = load_base(report, &base, err);
 
 	if (r < 0 || !base)
 		return r;
 	if (base->meta->has.cgroups)
-		selection.cgroup = part_cgroup(plan->filter.cgroup);
-	r = part_make(&selection, base, &report->base);
-	return r < 0 ? error_set(err, r, "out of memory") : 0;
+		wanted.selection.cgroup = part_cgroup(plan->filter.cgroup);
+	wanted.range = report->loaded.range;
+	wanted.name = report->loaded.path;
+	return part_make(&wanted, base, &report->base, err);
 }
 
 int run_report_open(struct run_report *report, bool intervals, struct error *err)
@@ -111,11 +112,16 @@ static struct report_head head_of(const struct run_report *report, const struct 
 	};
 }
 
+static struct measurement measurement_of(const struct run_report *report)
+{
+	return (struct measurement){ &report->meta, report->tally, report->names,
+				     report->timeline };
+}
+
 static struct report report_of(const struct run_report *report)
 {
 	return (struct report){
-		.measurement = { &report->meta, report->tally, report->names },
-		.timeline = report->timeline,
+		.measurement = measurement_of(report),
 		.base = report->base.measurement.meta ? &report->base.measurement : NULL,
 		.base_has_names_only = report->loaded.imported.of_others,
 		.base_name = report->request->plan->diff,
@@ -142,7 +148,7 @@ static int write_one(struct run_report *report, struct output *output, struct er
 /* A report could not be written: completes the others, and keeps a recording. */
 static void save_what_is_left(struct run_report *report, const bool *failed)
 {
-	const struct measurement measurement = { &report->meta, report->tally, report->names };
+	const struct measurement measurement = measurement_of(report);
 	bool kept = report->saved || tally_n_entries(report->tally) == 0;
 
 	for (uint32_t i = 0; i < report->outputs.n; i++) {
@@ -257,7 +263,7 @@ static int finish_all(struct run_report *report, struct error *err)
 
 int run_report_finish(struct run_report *report, struct error *err)
 {
-	const struct measurement measurement = { &report->meta, report->tally, report->names };
+	const struct measurement measurement = measurement_of(report);
 	int r = finish_all(report, err);
 
 	if (r < 0 && r != -EPIPE && !report->saved && tally_n_entries(report->tally) > 0)

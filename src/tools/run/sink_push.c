@@ -144,9 +144,9 @@ static int send_report(void *self, struct error *err)
 	if (!out)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = report_write(sink->writer,
-			 &(struct report){
-				 .measurement = { &report->meta, report->tally, report->names },
-				 .options = &sink->options },
+			 &(struct report){ .measurement = { &report->meta, report->tally,
+							    report->names, NULL },
+					   .options = &sink->options },
 			 out, NULL, err);
 	if (fclose(out) != 0 && r == 0)
 		r = error_set(err, -ENOMEM, "out of memory");

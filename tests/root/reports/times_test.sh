@@ -50,6 +50,33 @@ for rate in 99 997; do
 	grep -Eq '^# times : of samples, to within [0-9]+ ms$' turns.perf
 	check $? "the head says how exact they are, at $rate Hz" "$(grep '^# times' turns.perf)"
 done
+# A recording tells phases, too, as finely as its buckets are.
+measure -q -F 499 --time-buckets 0.1 -o turns.stacktally -o turns.folded -- ./turns
+exits "a recording with times" 0
+measure -q --from turns.stacktally -o again.perf
+[ "$(phases again.perf | cut -d' ' -f1 | paste -sd' ')" = "parse link parse link parse" ]
+check $? "the phases of a recording are the program's" "$(phases again.perf)"
+ascending again.perf && [ "$(grep -c '^[^	#].*:$' again.perf)" -eq "$(total turns.folded)" ]
+check $? "each sample of a recording has a time" "$(total turns.folded) $(grep '^# times' again.perf)"
+# What a range has of the functions: without its ends the first phase is one of parse, the last, too.
+last=$(awk '/^turns .*:$/ { at = $3 } END { print at - 0.3 }' again.perf)
+measure -q --from turns.stacktally --range "$last-" -f
+grep -q 'parse' "$out" && ! grep -q 'link' "$out"
+check $? "the last part is the last phase" "$last: $(cat "$out" "$err")"
+measure -q --from turns.stacktally --range "0-$last" -f
+grep -q 'parse' "$out" && grep -q 'link' "$out"
+check $? "the first part has both" "$(cat "$out" "$err")"
+# Two parts that meet have all.
+both=0
+for range in 0-1 1-; do
+	measure -q --from turns.stacktally --range $range -o part.folded && both=$((both + $(total part.folded)))
+done
+[ "$both" -eq "$(total turns.folded)" ]
+check $? "two parts that meet have each sample once" "$both of $(total turns.folded)"
+measure -q -f --time-buckets 1 -- ./turns
+[ "$(cat "$err" | wc -l)" -eq 1 ] && grep -q 'no output tells when' "$err"
+check $? "buckets that no output has are refused" "$(cat "$out" "$err")"
+
 # In intervals: a phase goes on in the next one.
 measure -q -F 499 -i 1 -o 'each-%n.perf' -o each.folded -- ./turns
 exits "times of samples, in intervals" 0
