@@ -137,7 +137,7 @@ static int measure(const char *path)
 	}
 	loaded = milliseconds();
 	if (profile_build(recording->tally, recording->names, &recording->meta,
-			  folded_writer.view(&options), &profile) < 0)
+			  folded_writer.view(&options), NULL, &profile) < 0)
 		return 1;
 	built = milliseconds();
 	if (folded_writer.write(&report, out, &err) < 0 || fflush(out) != 0)

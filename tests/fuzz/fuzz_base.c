@@ -23,8 +23,9 @@ static char *written(const struct baseline *base, const struct writer *writer, s
 	char *text = NULL;
 	FILE *out = open_memstream(&text, ret_size);
 
-	if (!out || profile_build(base->tally, base->names, &base->meta, view, &profile) < 0 ||
-	    profile_build(base->tally, base->names, &base->meta, view, &same) < 0)
+	if (!out ||
+	    profile_build(base->tally, base->names, &base->meta, view, NULL, &profile) < 0 ||
+	    profile_build(base->tally, base->names, &base->meta, view, NULL, &same) < 0)
 		abort();
 	if (profile.total != tally_total(base->tally))
 		abort();

@@ -49,7 +49,7 @@ static void print(const struct recording *recording, const struct writer *writer
 	struct error err;
 
 	if (writer->view && profile_build(recording->tally, recording->names, &recording->meta,
-					  writer_view(writer, &options), &profile) < 0)
+					  writer_view(writer, &options), NULL, &profile) < 0)
 		return;
 	if (writer->view && profile.total != tally_total(recording->tally))
 		abort();

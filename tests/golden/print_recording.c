@@ -88,7 +88,7 @@ static int print(const char *path, const struct writer *writer,
 							   recording->names, &recording->timeline };
 	if (r == 0)
 		r = profile_build(recording->tally, recording->names, &recording->meta,
-				  writer_view(writer, options), &profile);
+				  writer_view(writer, options), NULL, &profile);
 	if (r == 0)
 		r = writer->write(&report, stdout, &err);
 	if (r < 0 || fflush(stdout) != 0) {

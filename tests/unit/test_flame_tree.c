@@ -86,7 +86,7 @@ static struct flame_tree build(struct data *data, struct flame_options options)
 	struct profile profile;
 
 	assert_int_equal(profile_build(data->tally, data->names, &data->meta,
-				       flame_tree_view(&options), &profile),
+				       flame_tree_view(&options), NULL, &profile),
 			 0);
 	assert_int_equal(flame_tree_build(data->frames, &profile, &options, &tree), 0);
 	profile_clear(&profile);

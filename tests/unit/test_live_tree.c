@@ -78,7 +78,7 @@ static void nodes_keep_their_numbers(void **state)
 }
 
 /* With -U, a profile merges entries that only differ in their kernel stacks. */
-static void merged_entries_are_tried_in_halves(void **state)
+static void merged_entries_share_a_node(void **state)
 {
 	const struct report_options user_only = { .per_process = true, .user_only = true };
 	struct fixture fixture = begin(&user_only, 1000);
@@ -102,6 +102,34 @@ static void merged_entries_are_tried_in_halves(void **state)
 	assert_int_equal(fixture.tree.leaf_of[2], fixture.tree.leaf_of[5]);
 	assert_int_equal(fixture.tree.n_shortened, 0);
 	end(&fixture);
+}
+
+static void what_a_filter_leaves_out_has_no_node(void **state)
+{
+	const char *const ignored = "^x$", *const hidden = "^b$";
+	const struct frame_filter_asked asked = {
+		.of = { [FRAME_FILTER_IGNORE] = { &ignored, 1 },
+			[FRAME_FILTER_HIDE] = { &hidden, 1 } },
+	};
+	struct report_options options = { .per_process = true };
+	struct frame_filter *filter = NULL;
+	struct fixture fixture;
+
+	(void)state;
+	assert_int_equal(frame_filter_new(&asked, &filter, NULL), 0);
+	options.filter = filter;
+	fixture = begin(&options, 1000);
+	data_count(fixture.tally, 1, 9, "ab", "k");
+	data_count(fixture.tally, 1, 9, "axb", "");
+	data_count(fixture.tally, 1, 9, "ak", "");
+	data_count(fixture.tally, 1, 9, "b", "");
+	grow(&fixture);
+	expect_path(&fixture, 0, "all;sh;a;k");
+	assert_int_equal(fixture.tree.leaf_of[1], TREE_NO_NODE);
+	expect_path(&fixture, 2, "all;sh;a;k");
+	assert_int_equal(fixture.tree.leaf_of[3], TREE_NO_NODE);
+	end(&fixture);
+	frame_filter_free(filter);
 }
 
 static void without_nodes_a_path_ends_early(void **state)
@@ -168,7 +196,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_keep_their_numbers),
-		cmocka_unit_test(merged_entries_are_tried_in_halves),
+		cmocka_unit_test(merged_entries_share_a_node),
+		cmocka_unit_test(what_a_filter_leaves_out_has_no_node),
 		cmocka_unit_test(without_nodes_a_path_ends_early),
 		cmocka_unit_test(processes_share_nodes_when_these_get_few),
 	};

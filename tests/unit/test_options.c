@@ -180,8 +180,9 @@ static void test_prefixes(void **state)
 	assert_null(run.profile.cgroupmap);
 	clear(&run);
 
-	refuse_profile("profile --c 5", "ambiguous option: --c could match --cgroup, "
-					"--children, --cpu, --count, --columns, --cgroupmap");
+	refuse_profile("profile --c 5",
+		       "ambiguous option: --c could match --cgroup, "
+		       "--children, --cpu, --count, --columns, --collapse-recursion, --cgroupmap");
 	/* Ambiguity is reported before other errors. */
 	refuse_profile("profile -p x --o=",
 		       "ambiguous option: --o= could match --off-cpu, --output, --offset");
@@ -489,8 +490,9 @@ static void test_options_that_end_parsing(void **state)
 		clear(&run);
 	}
 	refuse_profile("profile -p x -h", "argument -p/--pid: must be an integer");
-	refuse_profile("profile -h --c", "ambiguous option: --c could match --cgroup, "
-					 "--children, --cpu, --count, --columns, --cgroupmap");
+	refuse_profile("profile -h --c",
+		       "ambiguous option: --c could match --cgroup, "
+		       "--children, --cpu, --count, --columns, --collapse-recursion, --cgroupmap");
 }
 
 /* Argument vectors as a hostile caller may pass them. */

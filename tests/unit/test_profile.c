@@ -76,7 +76,8 @@ static struct profile build(struct data *data, uint32_t view)
 {
 	struct profile profile = { 0 };
 
-	assert_int_equal(profile_build(data->tally, data->names, &data->meta, view, &profile), 0);
+	assert_int_equal(profile_build(data->tally, data->names, &data->meta, view, NULL, &profile),
+			 0);
 	return profile;
 }
 

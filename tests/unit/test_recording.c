@@ -625,7 +625,7 @@ static void hostile_bytes_do_no_harm(void **state)
 			loaded++;
 			assert_int_equal(profile_build(recording->tally, recording->names,
 						       &recording->meta, text_writer.view(&options),
-						       &profile),
+						       NULL, &profile),
 					 0);
 			assert_true(profile.total == tally_total(recording->tally));
 			assert_int_equal(text_writer.write(&report, out, &err), 0);

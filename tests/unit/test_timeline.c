@@ -143,7 +143,7 @@ static void leaves(const struct tally *tally, const struct timeline *timeline, u
 
 	assert_int_equal(names_new(&names), 0);
 	assert_int_equal(data_resolve(NULL, tally, names), 0);
-	assert_int_equal(profile_build(tally, names, &meta, view, &profile), 0);
+	assert_int_equal(profile_build(tally, names, &meta, view, NULL, &profile), 0);
 	assert_int_equal(sample_order_new(&profile, timeline, &order), 0);
 	while (sample_order_next(order, &runs) == 0 && runs) {
 		for (uint32_t i = 0; i < runs->n; i++)

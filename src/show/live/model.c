@@ -174,9 +174,12 @@ int model_apply(struct model *model, const struct delta *delta)
 		free(second.counts);
 		return r;
 	}
-	for (uint32_t i = 0; i < second.n_counts; i++)
-		model->tree.nodes[model->tree.leaf_of[second.counts[i].entry]].self +=
-			second.counts[i].count;
+	for (uint32_t i = 0; i < second.n_counts; i++) {
+		uint32_t node = model->tree.leaf_of[second.counts[i].entry];
+
+		if (node != TREE_NO_NODE)
+			model->tree.nodes[node].self += second.counts[i].count;
+	}
 	delta_add_losses(tally_losses(model->tally), &delta->losses);
 	model->at_ns = delta->at_ns;
 	history_push(&model->history, &second);

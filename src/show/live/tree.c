@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * New entries are turned into paths by the code that makes all other flame graphs: they and their
- * addresses become a small tally and from that a profile. A profile does not say which entries of
- * the tally its own come from, so the number of each is passed through it as a count.
+ * addresses become a small tally and from that a profile, which says which of its entries is that
+ * of each entry of the tally.
  */
 #include "live/tree.h"
 
@@ -16,14 +16,11 @@
 DEFINE_OWN(struct tally, tally_free)
 DEFINE_OWN(struct names, names_free)
 
-/* Merges as few entries as possible. */
-#define VIEW_ALL                                                                                   \
-	(PROFILE_VIEW_PROCESS | PROFILE_VIEW_THREAD | PROFILE_VIEW_CGROUP | PROFILE_VIEW_ADDRESS)
-
 int tree_make(struct tree *tree, const struct report_options *report, uint32_t max_nodes)
 {
 	*tree = (struct tree){ .options = flame_tree_options(report),
 			       .sides = report_options_hidden(report),
+			       .filter = report->filter,
 			       .max_nodes = max_nodes,
 			       .capacity = 1024 };
 	if (tree->options.who == FLAME_WHO_COMM)
@@ -163,7 +160,6 @@ static int add_entries(struct part *part, uint32_t first, uint32_t n)
 
 		if (r == 0)
 			r = add_stack(part, &entry.user);
-		entry.count = i + 1;
 		if (r == 0)
 			r = tally_append_entry(part->tally, &entry);
 		if (r < 0)
@@ -184,7 +180,8 @@ static int add_cgroups(struct part *part)
 	return 0;
 }
 
-static int add_paths(struct tree *tree, const struct profile *profile, uint32_t first)
+/* Adds the path of each entry of the profile. */
+static int add_paths(struct tree *tree, const struct profile *profile, uint32_t *leaves)
 {
 	own(own_free) uint32_t *path = reallocarray(NULL, FLAME_PATH_LONGEST + 1, sizeof(*path));
 	struct flame_paths paths;
@@ -194,12 +191,26 @@ static int add_paths(struct tree *tree, const struct profile *profile, uint32_t 
 		return -ENOMEM;
 	r = flame_paths_make(&paths, tree->frames, profile, &tree->options);
 	for (uint32_t i = 0; r == 0 && i < profile->n_entries; i++) {
-		uint64_t number = profile->entries[i].count - 1;
 		uint32_t n = flame_paths_put(&paths, i, path);
 
-		r = add_path(tree, &paths, path, n, &tree->leaf_of[first + number]);
+		r = add_path(tree, &paths, path, n, &leaves[i]);
 	}
 	flame_paths_clear(&paths);
+	return r;
+}
+
+/* Maps the `n` entries of the tally from `first` on, which are those of the profile. */
+static int map_entries(struct tree *tree, const struct profile *profile, uint32_t first, uint32_t n)
+{
+	own(own_free) uint32_t *leaves =
+		reallocarray(NULL, (size_t)profile->n_entries + 1, sizeof(*leaves));
+	int r = leaves ? add_paths(tree, profile, leaves) : -ENOMEM;
+
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
+		uint32_t entry = profile->entry_of[i];
+
+		tree->leaf_of[first + i] = entry == PROFILE_NO_ENTRY ? TREE_NO_NODE : leaves[entry];
+	}
 	return r;
 }
 
@@ -230,15 +241,10 @@ static int grow_by(struct tree *tree, const struct tally *tally, const struct na
 		r = add_entries(&part, first, n);
 	if (r == 0)
 		r = profile_build(small, small_names, &meta,
-				  VIEW_ALL | flame_tree_view(&tree->options) | tree->sides,
-				  &profile);
-	if (r < 0)
-		return r;
-	if (profile.n_entries == n)
-		return add_paths(tree, &profile, first);
-	/* The profile merged entries, whose counts then are no numbers: adds each half alone. */
-	r = grow_by(tree, tally, names, first, n / 2);
-	return r < 0 ? r : grow_by(tree, tally, names, first + n / 2, n - n / 2);
+				  PROFILE_VIEW_ENTRY_OF | flame_tree_view(&tree->options) |
+					  tree->sides,
+				  tree->filter, &profile);
+	return r < 0 ? r : map_entries(tree, &profile, first, n);
 }
 
 int tree_grow(struct tree *tree, const struct tally *tally, const struct names *names)

@@ -13,6 +13,9 @@
 #include "base/index.h"
 #include "flame/flame_tree.h"
 
+/* Of entries that the filter leaves out. */
+#define TREE_NO_NODE UINT32_MAX
+
 struct tree_node {
 	uint32_t parent; /* a smaller number; the root, node 0, is its own parent */
 	uint32_t frame;	 /* a number in the table of frames */
@@ -22,11 +25,13 @@ struct tree_node {
 struct tree {
 	struct flame_options options;
 	uint32_t sides; /* PROFILE_VIEW_* flags of the stacks that are left out */
+	const struct frame_filter *filter; /* what else is; borrowed, or NULL */
 	struct flame_frames *frames;
 	struct tree_node *nodes;
 	uint32_t n_nodes, capacity, max_nodes;
 	struct index index;
-	uint32_t *leaf_of; /* of each entry of the tally: the node in which its path ends */
+	/* Of each entry of the tally: the node in which its path ends, or TREE_NO_NODE. */
+	uint32_t *leaf_of;
 	uint32_t n_entries, leaf_capacity;
 	uint64_t n_shortened; /* entries whose path ends early for want of nodes */
 };

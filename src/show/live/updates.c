@@ -86,8 +86,12 @@ static void put_sums(struct bytes *bytes, const uint64_t *sums, uint32_t n)
 
 static void add_up(const struct model *model, const struct second *second, uint64_t *sums)
 {
-	for (uint32_t i = 0; i < second->n_counts; i++)
-		sums[model->tree.leaf_of[second->counts[i].entry]] += second->counts[i].count;
+	for (uint32_t i = 0; i < second->n_counts; i++) {
+		uint32_t node = model->tree.leaf_of[second->counts[i].entry];
+
+		if (node != TREE_NO_NODE)
+			sums[node] += second->counts[i].count;
+	}
 }
 
 /* As add_up() and put_sums(), but in a time that depends on the second alone. Leaves all zero. */
@@ -101,7 +105,7 @@ static void put_counts(struct bytes *bytes, struct model *model, const struct se
 	for (uint32_t i = 0; i < second->n_counts; i++) {
 		uint32_t node = model->tree.leaf_of[second->counts[i].entry];
 
-		if (!sums[node])
+		if (node == TREE_NO_NODE || !sums[node])
 			continue;
 		put_next(bytes, &more, node);
 		put_next(bytes, &more, sums[node]);

@@ -32,20 +32,21 @@ static void write_head(const struct writer *writer, const struct report *report,
 	}
 }
 
-static int build(const struct measurement *measurement, uint32_t view, struct profile *ret_profile)
+static int build(const struct report *report, const struct measurement *measurement, uint32_t view,
+		 struct profile *ret_profile)
 {
 	return profile_build(measurement->tally, measurement->names, measurement->meta, view,
-			     ret_profile);
+			     report->options->filter, ret_profile);
 }
 
 int report_build(const struct report *report, uint32_t view, struct profile *profile,
 		 struct profile *base)
 {
-	int r = build(&report->measurement, view, profile);
+	int r = build(report, &report->measurement, view, profile);
 
 	if (r < 0 || !report->base)
 		return r;
-	r = build(report->base, view, base);
+	r = build(report, report->base, view, base);
 	if (r < 0)
 		return r;
 	profile->base = base;
@@ -55,7 +56,7 @@ int report_build(const struct report *report, uint32_t view, struct profile *pro
 }
 
 int report_write(const struct writer *writer, const struct report *report, FILE *out,
-		 uint32_t *ret_shown, struct error *err)
+		 struct report_shown *ret_shown, struct error *err)
 {
 	own(profile_clear) struct profile profile = { 0 }, base = { 0 };
 	struct report filled = *report;
@@ -67,7 +68,8 @@ int report_write(const struct writer *writer, const struct report *report, FILE 
 			return error_set(err, r, "cannot build the report: %s", strerror(-r));
 		filled.profile = &profile;
 		if (ret_shown)
-			*ret_shown = profile.n_entries;
+			*ret_shown = (struct report_shown){ profile.n_entries, profile.total,
+							    profile.left_out };
 	}
 	write_head(writer, report, out);
 	return writer->write(&filled, out, err);

@@ -59,13 +59,19 @@ struct report {
 int report_build(const struct report *report, uint32_t view, struct profile *profile,
 		 struct profile *base);
 
+/* What a report has of a measurement. */
+struct report_shown {
+	uint32_t stacks;
+	uint64_t counts, left_out; /* that the filter shows, and leaves out */
+};
+
 /*
  * Builds the profile that the writer wants and writes head and report to `out`. *ret_shown, which
- * may be NULL, is the number of stacks in it; untouched if the writer shows none. 0 or a negative
+ * may be NULL, is what is in it; untouched if the writer builds none. 0 or a negative
  * errno with `err` set; write errors may also show up only in ferror(out), so check that too.
  */
 int report_write(const struct writer *writer, const struct report *report, FILE *out,
-		 uint32_t *ret_shown, struct error *err);
+		 struct report_shown *ret_shown, struct error *err);
 
 /*
  * For writers to return: `r` is 0, or what their formatting failed with. A failed write (-EIO) is

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
+#include "base/own.h"
 #include "view/quantity.h"
 
 void facts_time(uint64_t time_ns, char ret_text[FACTS_TIME_SIZE])
@@ -115,6 +117,26 @@ static void tell_losses(const struct profile *profile,
 	}
 }
 
+/* What is left out of the stacks, and how much of the whole that is. */
+static void tell_left_out(const struct profile *profile,
+			  void (*tell)(void *context, const char *name, const char *text),
+			  void *context)
+{
+	own(bytes_clear) struct bytes text = { 0 };
+	char counts[QUANTITY_SIZE];
+
+	bytes_start(&text, NULL);
+	frame_filter_text(profile->filter, &text);
+	if (text.used && profile->left_out) {
+		quantity_text(profile->meta, profile->left_out, counts);
+		bytes_string(&text, "; left out: ");
+		bytes_string(&text, counts);
+	}
+	bytes_char(&text, '\0');
+	if (!text.failed && text.used > 1)
+		tell(context, "shown", text.start);
+}
+
 void facts_each(const struct profile *profile,
 		void (*tell)(void *context, const char *name, const char *text), void *context)
 {
@@ -158,6 +180,7 @@ void facts_each(const struct profile *profile,
 		snprintf(text, sizeof(text), "%" PRIu64, profile->events);
 		tell(context, "events", text);
 	}
+	tell_left_out(profile, tell, context);
 	tell_losses(profile, tell, context);
 	tell_ends(meta, &profile->ends, tell, context);
 	tell_unwinding(&meta->unwinding, tell, context);

@@ -14,6 +14,7 @@ struct profile_store {
 	struct profile_entry *entries;
 	uint32_t *stack_frames;
 	uint32_t *entry_of;
+	struct pool *strings; /* of names that the filter made */
 };
 
 DEFINE_OWN(struct tally, tally_free)
@@ -58,8 +59,10 @@ static uint32_t n_missed(const struct tally_entry *entry)
 	return (entry->kernel == TALLY_STACK_MISSED) + (entry->user == TALLY_STACK_MISSED);
 }
 
-/* The entry without the properties that are not shown, and with the stack ids of the view. */
-static struct tally_entry shown_entry(const struct view *view, const struct tally_entry *entry)
+/* The entry without the properties that are not shown, and with the stack ids of the view. False:
+ * it is not shown. */
+static bool show_entry(const struct view *view, const struct tally_entry *entry,
+		       struct tally_entry *ret_shown)
 {
 	struct tally_entry shown = { .count = entry->count,
 				     .events = entry->events,
@@ -79,11 +82,20 @@ static struct tally_entry shown_entry(const struct view *view, const struct tall
 		shown.kernel = view_stack(view, entry->kernel);
 	if (!(view->flags & PROFILE_VIEW_NO_USER))
 		shown.user = view_stack(view, entry->user);
-	return shown;
+	*ret_shown = shown;
+	return !view->filter || view_filter_entry(view, entry, ret_shown);
 }
 
 /* How many entries are prefetched ahead of the one that is added. */
 #define AHEAD 16u
+
+static int add_shown(struct profile *profile, struct tally *merged, const struct tally_entry *shown,
+		     uint32_t *ret_entry)
+{
+	profile->missed_sides += n_missed(shown);
+	profile->missed_counts += n_missed(shown) ? shown->count : 0;
+	return tally_count(merged, shown, ret_entry);
+}
 
 /*
  * Counts equal shown entries together, in a tally. `entry_of`, which may be NULL, gets the index
@@ -95,23 +107,26 @@ static int merge(const struct view *view, struct profile *profile, struct tally 
 	const struct tally_entry *entries = tally_entries(view->tally);
 	uint32_t n = tally_n_entries(view->tally);
 	struct tally_entry shown[AHEAD];
+	bool is_shown[AHEAD];
 
 	for (uint64_t i = 0; i < (uint64_t)n + AHEAD; i++) {
 		struct tally_entry *slot = &shown[i % AHEAD];
 
 		if (i >= AHEAD) {
-			uint32_t entry;
-			int r = tally_count(merged, slot, &entry);
+			uint32_t entry = PROFILE_NO_ENTRY;
+			int r = 0;
 
+			if (is_shown[i % AHEAD])
+				r = add_shown(profile, merged, slot, &entry);
+			else
+				profile->left_out += slot->count;
 			if (r < 0)
 				return r;
 			if (entry_of)
 				entry_of[i - AHEAD] = entry;
-			profile->missed_sides += n_missed(slot);
-			profile->missed_counts += n_missed(slot) ? slot->count : 0;
 		}
 		if (i < n) {
-			*slot = shown_entry(view, &entries[i]);
+			is_shown[i % AHEAD] = show_entry(view, &entries[i], slot);
 			tally_expect(merged, slot);
 		}
 	}
@@ -236,7 +251,8 @@ static int renumber(const struct ranked *ranked, uint32_t n, uint32_t *entry_of,
 	for (uint32_t i = 0; i < n; i++)
 		places[ranked[i].entry] = i;
 	for (uint32_t i = 0; i < n_of; i++)
-		entry_of[i] = places[entry_of[i]];
+		if (entry_of[i] != PROFILE_NO_ENTRY)
+			entry_of[i] = places[entry_of[i]];
 	return 0;
 }
 
@@ -284,11 +300,16 @@ static int build(struct view *view, const struct names *names, struct profile *p
 	r = merge(view, profile, merged, profile->store->entry_of);
 	if (r < 0)
 		return r;
+	if (view->filter)
+		r = view_drop_frames(view, tally_entries(merged), tally_n_entries(merged));
+	if (r < 0)
+		return r;
 	r = list_entries(view, merged, profile->store);
 	if (r < 0)
 		return r;
 	profile->store->frames = take_ptr(view->frames);
 	profile->store->stack_frames = take_ptr(view->stack_frames);
+	profile->store->strings = take_ptr(view->strings);
 	profile->frames = profile->store->frames;
 	profile->n_frames = view->n_frames;
 	profile->entries = profile->store->entries;
@@ -304,12 +325,14 @@ static int build(struct view *view, const struct names *names, struct profile *p
 }
 
 int profile_build(const struct tally *tally, const struct names *names,
-		  const struct profile_meta *meta, uint32_t view_flags, struct profile *ret_profile)
+		  const struct profile_meta *meta, uint32_t view_flags,
+		  const struct frame_filter *filter, struct profile *ret_profile)
 {
 	own(profile_clear) struct profile profile = { .meta = meta,
-						      .losses = tally_losses_of(tally) };
+						      .losses = tally_losses_of(tally),
+						      .filter = filter };
 	own(view_clear) struct view view = { 0 };
-	int r = view_make(&view, tally, names, view_flags);
+	int r = view_make(&view, tally, names, view_flags, filter);
 
 	if (r < 0)
 		return r;
@@ -333,6 +356,7 @@ void profile_clear(struct profile *profile)
 		free(profile->store->entries);
 		free(profile->store->stack_frames);
 		free(profile->store->entry_of);
+		pool_free(profile->store->strings);
 		free(profile->store);
 	}
 	*profile = (struct profile){ 0 };

@@ -15,6 +15,7 @@
 #include "tally/names.h"
 #include "tally/tally.h"
 #include "view/ends.h"
+#include "view/frame_filter.h"
 #include "view/scale.h"
 
 /* The cost of the unwinding tables; all 0 if there were none. */
@@ -121,11 +122,16 @@ struct profile {
 	uint32_t n_frames;
 	const struct profile_entry *entries; /* ascending by count; ties in the tally's order */
 	uint32_t n_entries;
-	const uint32_t *entry_of; /* the entry that each entry of the tally is in; or NULL */
-	uint64_t total, events;	  /* sums of the counts, and of the events */
-	uint64_t missed_sides;	  /* kernel and user stacks that were not stored, by tally entry */
-	uint64_t missed_counts;	  /* samples of entries with a missed stack */
-	struct ends ends;	  /* of all user stacks, shown or not */
+	/* The entry that each entry of the tally is in, PROFILE_NO_ENTRY if it is left out; or
+	 * NULL.
+	 */
+	const uint32_t *entry_of;
+	uint64_t total, events;		   /* sums of the counts, and of the events */
+	uint64_t left_out;		   /* counts of entries that the filter leaves out */
+	const struct frame_filter *filter; /* borrowed; or NULL */
+	uint64_t missed_sides;	/* kernel and user stacks that were not stored, by tally entry */
+	uint64_t missed_counts; /* samples of entries with a missed stack */
+	struct ends ends;	/* of all user stacks, shown or not */
 	/* --diff: the profile to compare with, built for the same view; or NULL. Borrowed. */
 	const struct profile *base;
 	struct scale base_scale; /* of the base's counts; of no meaning without a base */
@@ -135,12 +141,17 @@ struct profile {
 /* The most frames of a stack in a profile, inlined functions included; longer ones are cut. */
 #define PROFILE_MAX_FRAMES 4096
 
+/* In place of an entry's number. */
+#define PROFILE_NO_ENTRY UINT32_MAX
+
 /*
- * Merges the tally for a view of PROFILE_VIEW_* flags. Borrows all its arguments. Properties of
- * entries that the view does not show are 0. 0 or a negative errno; profile_clear() the result.
+ * Merges the tally for a view of PROFILE_VIEW_* flags. Borrows all its arguments; `filter` may be
+ * NULL. Properties of entries that the view does not show are 0. 0 or a negative errno;
+ * profile_clear() the result.
  */
 int profile_build(const struct tally *tally, const struct names *names,
-		  const struct profile_meta *meta, uint32_t view, struct profile *ret_profile);
+		  const struct profile_meta *meta, uint32_t view, const struct frame_filter *filter,
+		  struct profile *ret_profile);
 void profile_clear(struct profile *profile);
 
 /*

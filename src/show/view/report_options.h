@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "view/frame_filter.h"
 #include "view/profile.h"
 #include "view/scale.h"
 
@@ -36,7 +37,8 @@ struct report_options {
 	bool user_only, kernel_only; /* -U, -K */
 	bool bare_unknown; /* --unknown: [unknown] in place of [FILE+0xSTART], as bcc has it */
 	bool by_comm; /* processes of one comm are one: for --diff, and where ids are not known */
-	enum scale_how diff_scale; /* --diff-raw, --diff-share */
+	enum scale_how diff_scale;	   /* --diff-raw, --diff-share */
+	const struct frame_filter *filter; /* what is left out of stacks; NULL: nothing */
 	/* For tables: */
 	uint32_t rows;	     /* -n; 0: as many as the format likes */
 	const char *columns; /* --columns; NULL: the usual ones */

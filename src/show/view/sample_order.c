@@ -149,7 +149,7 @@ static int read_slice(struct sample_order *order, struct sample_runs *runs)
 {
 	const struct timeline *timeline = order->timeline;
 	const struct timeline_slice *slice = &timeline->slices[order->next];
-	uint32_t n = 0;
+	uint32_t n = 0, n_shown = 0;
 	int r;
 
 	runs->n = 0;
@@ -163,12 +163,14 @@ static int read_slice(struct sample_order *order, struct sample_runs *runs)
 		const struct timeline_row *row = &timeline->rows[slice->first + i];
 		uint32_t entry = order->profile->entry_of[row->entry];
 
-		runs->list[i] = (struct sample_run){ .count = row->count,
-						     .entry = entry,
-						     .place = order->places[entry] };
+		if (entry == PROFILE_NO_ENTRY)
+			continue;
+		runs->list[n_shown++] = (struct sample_run){ .count = row->count,
+							     .entry = entry,
+							     .place = order->places[entry] };
 	}
-	qsort(runs->list, slice->n, sizeof(*runs->list), compare_places);
-	for (uint32_t i = 0; i < slice->n; i++) {
+	qsort(runs->list, n_shown, sizeof(*runs->list), compare_places);
+	for (uint32_t i = 0; i < n_shown; i++) {
 		if (n > 0 && runs->list[n - 1].entry == runs->list[i].entry)
 			runs->list[n - 1].count += runs->list[i].count;
 		else

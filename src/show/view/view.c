@@ -11,10 +11,11 @@
 struct frame_key {
 	const char *name, *module, *file;
 	uint64_t offset, address;
-	uint32_t line, flags, object, language;
+	uint32_t line, flags, object, language, marks;
 };
 
-static struct frame_key frame_key(const struct view *view, const struct profile_frame *frame)
+static struct frame_key frame_key(const struct view *view, const struct profile_frame *frame,
+				  uint32_t marks)
 {
 	const struct names_frame *is = &frame->is;
 	uint32_t shown = NAMES_FRAME_KERNEL | NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING;
@@ -22,6 +23,7 @@ static struct frame_key frame_key(const struct view *view, const struct profile_
 
 	memset(&key, 0, sizeof(key)); /* hashed as bytes */
 	key.name = is->name;
+	key.marks = marks;
 	if (!is->name)
 		shown |= NAMES_FRAME_JIT;
 	if (view->flags & PROFILE_VIEW_INLINED)
@@ -49,16 +51,27 @@ static struct frame_key frame_key(const struct view *view, const struct profile_
 	return key;
 }
 
-static int intern_frame(struct view *view, const struct profile_frame *frame, uint32_t *ret_id)
+static int keep_marks(struct view *view, uint32_t marks)
 {
-	struct frame_key key = frame_key(view, frame);
+	int r = grow(&view->marks, &view->mark_capacity, (size_t)view->n_frames + 1);
+
+	if (r == 0)
+		view->marks[view->n_frames] = (uint8_t)marks;
+	return r;
+}
+
+static int intern_marked(struct view *view, const struct profile_frame *frame, uint32_t marks,
+			 uint32_t *ret_id)
+{
+	struct frame_key key = frame_key(view, frame, marks);
 	uint64_t hash = hash_bytes(&key, sizeof(key));
 	struct index_cursor cursor;
 	int r;
 
 	for (uint32_t at = index_first(&view->frame_index, hash, &cursor); at != INDEX_NONE;
 	     at = index_next(&view->frame_index, &cursor)) {
-		struct frame_key known = frame_key(view, &view->frames[at]);
+		struct frame_key known =
+			frame_key(view, &view->frames[at], view->filter ? view->marks[at] : 0);
 
 		if (memcmp(&known, &key, sizeof(key)) == 0) {
 			*ret_id = at;
@@ -69,11 +82,37 @@ static int intern_frame(struct view *view, const struct profile_frame *frame, ui
 	if (r < 0)
 		return r;
 	view->frames[view->n_frames] = *frame;
-	r = index_add(&view->frame_index, hash, view->n_frames);
+	r = view->filter ? keep_marks(view, marks) : 0;
+	if (r == 0)
+		r = index_add(&view->frame_index, hash, view->n_frames);
 	if (r < 0)
 		return r;
 	*ret_id = view->n_frames++;
 	return 0;
+}
+
+/* With the name and the marks that the filter gives it. */
+static int intern_frame(struct view *view, struct profile_frame *frame, uint32_t *ret_id)
+{
+	bool has_object = view->filter && frame->is.object < names_n_objects(view->names);
+	const char *shown = frame->is.name;
+	uint32_t marks = 0;
+	int r;
+
+	if (view->filter) {
+		if (shown)
+			shown = frame_filter_name(view->filter, &frame->is, view->strings);
+		if (frame->is.name && !shown)
+			return -ENOMEM;
+		r = frame_marks_of(view->look, &frame->is, shown,
+				   has_object ? names_objects(view->names)[frame->is.object].path
+					      : NULL,
+				   &marks);
+		if (r < 0)
+			return r;
+		frame->is.name = shown;
+	}
+	return intern_marked(view, frame, marks, ret_id);
 }
 
 static void forget_name(struct names_frame *is)
@@ -125,7 +164,7 @@ static int intern_ends(struct view *view)
 		if (TALLY_STACK_END(stacks[i].flags) < TALLY_N_ENDS)
 			occurs[TALLY_STACK_END(stacks[i].flags)] = true;
 	for (uint32_t end = 0; r == 0 && end < TALLY_N_ENDS; end++) {
-		const struct profile_frame frame = {
+		struct profile_frame frame = {
 			.is = { .name = tally_end_frame(end),
 				.object = NAMES_NONE,
 				.flags = NAMES_FRAME_UNWIND },
@@ -166,7 +205,7 @@ static int intern_frames(struct view *view, const struct names *names)
 static uint64_t hash_stack(const struct view *view, const struct view_stack *stack)
 {
 	return hash_bytes(view->stack_frames + stack->first, stack->n * sizeof(uint32_t)) ^
-	       hash_u64(stack->flags);
+	       hash_u64((uint64_t)stack->marks << 32 | stack->flags);
 }
 
 /* Where kernel stacks are not shown, what says why a thread was off the CPU still is. */
@@ -214,7 +253,7 @@ static struct view_stack write_stack(const struct view *view, uint32_t stack, ui
 static bool same_stack(const struct view *view, const struct view_stack *a,
 		       const struct view_stack *b)
 {
-	return a->n == b->n && a->flags == b->flags &&
+	return a->n == b->n && a->flags == b->flags && a->marks == b->marks &&
 	       memcmp(view->stack_frames + a->first, view->stack_frames + b->first,
 		      a->n * sizeof(uint32_t)) == 0;
 }
@@ -258,7 +297,7 @@ static int intern_stack(struct view *view, const struct view_stack *written, uin
 /* How many stacks are written before the first is looked up, so that prefetches arrive in time. */
 #define BATCH 16u
 
-static int intern_batch(struct view *view, const uint32_t *stacks, uint32_t n)
+static int intern_batch(struct view *view, const uint32_t *stacks, uint32_t n, uint32_t *ids)
 {
 	struct view_stack written[BATCH];
 	uint64_t hashes[BATCH], end = view->n_stack_frames;
@@ -270,17 +309,19 @@ static int intern_batch(struct view *view, const uint32_t *stacks, uint32_t n)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {
 		written[i] = write_stack(view, stacks[i], end);
+		if (view->filter)
+			view_filter_stack(view, &written[i], ids == view->whole_of);
 		end += written[i].n;
 		hashes[i] = hash_stack(view, &written[i]);
 		index_prefetch(&view->stack_index, hashes[i]);
 	}
 	for (uint32_t i = 0; r == 0 && i < n; i++)
-		r = intern_stack(view, &written[i], hashes[i], &view->stack_of[stacks[i]]);
+		r = intern_stack(view, &written[i], hashes[i], &ids[stacks[i]]);
 	return r;
 }
 
 /* Gives the stacks that are shown a 0 for now, in place of INDEX_NONE. */
-static void mark_shown(struct view *view)
+static void mark_shown(const struct view *view, uint32_t *ids)
 {
 	const struct tally_entry *entries = tally_entries(view->tally);
 	uint32_t n = tally_n_stacks(view->tally);
@@ -290,47 +331,60 @@ static void mark_shown(struct view *view)
 		    (!(view->flags & PROFILE_VIEW_NO_KERNEL) ||
 		     tally_off_cpu_frames(view->tally,
 					  &tally_stacks(view->tally)[entries[i].kernel])))
-			view->stack_of[entries[i].kernel] = 0;
+			ids[entries[i].kernel] = 0;
 		if (!(view->flags & PROFILE_VIEW_NO_USER) && entries[i].user < n)
-			view->stack_of[entries[i].user] = 0;
+			ids[entries[i].user] = 0;
 	}
 }
 
-static int intern_stacks(struct view *view)
+static int intern_stacks(struct view *view, uint32_t **ret_ids)
 {
 	uint32_t n = tally_n_stacks(view->tally), n_batch = 0;
+	uint32_t *ids = reallocarray(NULL, (size_t)n + 1, sizeof(uint32_t));
 	uint32_t batch[BATCH];
 	int r = 0;
 
-	view->stack_of = reallocarray(NULL, (size_t)n + 1, sizeof(uint32_t));
-	if (!view->stack_of)
+	*ret_ids = ids;
+	if (!ids)
 		return -ENOMEM;
-	memset(view->stack_of, 0xff, (size_t)n * sizeof(uint32_t));
-	mark_shown(view);
+	memset(ids, 0xff, (size_t)n * sizeof(uint32_t));
+	mark_shown(view, ids);
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
-		if (view->stack_of[i] != INDEX_NONE)
+		if (ids[i] != INDEX_NONE)
 			batch[n_batch++] = i;
 		if (n_batch == BATCH) {
-			r = intern_batch(view, batch, n_batch);
+			r = intern_batch(view, batch, n_batch, ids);
 			n_batch = 0;
 		}
 	}
-	return r < 0 ? r : intern_batch(view, batch, n_batch);
+	return r < 0 ? r : intern_batch(view, batch, n_batch, ids);
+}
+
+static int begin_filter(struct view *view)
+{
+	int r = frame_marks_new(view->filter, &view->look);
+
+	return r < 0 ? r : pool_new(&view->strings);
 }
 
 int view_make(struct view *view, const struct tally *tally, const struct names *names,
-	      uint32_t flags)
+	      uint32_t flags, const struct frame_filter *filter)
 {
 	int r;
 
-	*view = (struct view){ .tally = tally, .flags = flags };
-	r = intern_ends(view);
+	*view = (struct view){ .tally = tally, .names = names, .flags = flags, .filter = filter };
+	r = filter ? begin_filter(view) : 0;
+	if (r == 0)
+		r = intern_ends(view);
 	if (r < 0)
 		return r;
 	r = intern_frames(view, names);
 	if (r < 0)
 		return r;
-	return intern_stacks(view);
+	r = intern_stacks(view, &view->stack_of);
+	if (r == 0 && frame_filter_has(filter, FRAME_FILTER_SHOW_FROM))
+		r = intern_stacks(view, &view->whole_of);
+	return r;
 }
 
 void view_clear(struct view *view)
@@ -343,5 +397,9 @@ void view_clear(struct view *view)
 	index_free(&view->stack_index);
 	free(view->stack_frames);
 	free(view->stack_of);
+	free(view->whole_of);
+	free(view->marks);
+	frame_marks_free(view->look);
+	pool_free(view->strings);
 	*view = (struct view){ 0 };
 }

@@ -11,17 +11,25 @@
 #include "base/index.h"
 #include "tally/names.h"
 #include "tally/tally.h"
+#include "view/frame_filter.h"
 #include "view/profile.h"
 
 struct view_stack {
 	uint64_t first; /* in `stack_frames` */
 	uint32_t n;
 	uint32_t flags; /* enum tally_stack_flags */
+	uint32_t marks; /* 1 << enum frame_filter_kind: of all frames, also of those left out */
 };
 
 struct view {
 	const struct tally *tally;
-	uint32_t flags; /* enum profile_view_flags */
+	const struct names *names;
+	uint32_t flags;			   /* enum profile_view_flags */
+	const struct frame_filter *filter; /* or NULL: the following are of no use then */
+	struct frame_marks *look;
+	struct pool *strings; /* of names that the filter made */
+	uint8_t *marks;	      /* of each frame: 1 << enum frame_filter_kind */
+	uint32_t mark_capacity;
 
 	struct profile_frame *frames;
 	uint32_t n_frames, frame_capacity;
@@ -40,6 +48,8 @@ struct view {
 	uint32_t *stack_frames;
 	uint64_t n_stack_frames, stack_frame_capacity;
 	uint32_t *stack_of; /* the id of each stack of the tally here; INDEX_NONE: not shown */
+	/* With --show-from: of kernel stacks on top of user stacks that begin at such a frame. */
+	uint32_t *whole_of;
 };
 
 /*
@@ -47,7 +57,7 @@ struct view {
  * view_clear() in both cases.
  */
 int view_make(struct view *view, const struct tally *tally, const struct names *names,
-	      uint32_t flags);
+	      uint32_t flags, const struct frame_filter *filter);
 void view_clear(struct view *view);
 
 /* The id of a stack of the tally in this view, TALLY_STACK_NONE for one that is not shown;
@@ -56,5 +66,19 @@ static inline uint32_t view_stack(const struct view *view, uint32_t stack)
 {
 	return stack < tally_n_stacks(view->tally) ? view->stack_of[stack] : stack;
 }
+
+/* Applies the filter to a stack that was written last. `whole`: not --show-from. */
+void view_filter_stack(const struct view *view, struct view_stack *stack, bool whole);
+
+/*
+ * Gives an entry the stacks that the filter leaves of those that it has in the view. False: the
+ * entry is not shown.
+ */
+bool view_filter_entry(const struct view *view, const struct tally_entry *of,
+		       struct tally_entry *shown);
+
+/* Removes the frames that no stack of these entries has, so that no format lists them. 0 or
+ * -ENOMEM. */
+int view_drop_frames(struct view *view, const struct tally_entry *entries, uint32_t n);
 
 #endif

@@ -108,7 +108,7 @@ enum parsed {
 	PARSED_COMPLETION, /* hidden --print-completion */
 };
 
-#define OPTIONS_MAX 80 /* rows of a command line */
+#define OPTIONS_MAX 128 /* rows of a command line */
 
 /* How many rows the tables of a command line have, and each of them by its number. */
 size_t option_count(const struct command_line *line);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "cli/message.h"
+#include "commands/frame_options.h"
 #include "commands/from_options.h"
 #include "commands/shared_plan.h"
 
@@ -35,14 +36,18 @@ static int plan_and_start(const struct command *command, const struct command_li
 	const struct shared_options *shared = invocation->options;
 	struct run_request *request = &invocation->request;
 	bool stacks = command->asks_for_stacks && command->asks_for_stacks(shared);
+	own(own_frame_filter_free) struct frame_filter *filter = NULL;
 	struct error err = { 0 };
 	int status;
 
+	if (frame_options_filter(shared, &filter, &err) < 0)
+		return message_usage_error(line, &err);
 	if (shared->from && from_options_check(line, parsed, &err) < 0)
 		return message_error(line->program, &err);
 	if (shared_plan(shared, stacks, parsed->command, &invocation->plan, &request->report,
 			&err) < 0)
 		return message_usage_error(line, &err);
+	request->report.filter = filter;
 	request->program = line->program;
 	request->plan = &invocation->plan;
 	request->options = invocation;

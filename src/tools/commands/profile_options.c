@@ -273,10 +273,10 @@ static const struct option_row ebpf[] = {
 
 /* In the order of use. */
 static const struct option_rows *const tables[] = {
-	OWN(before_filters), &shared_filter_rows, OWN(measuring),     &shared_file_rows,
-	OWN(folded),	     &shared_output_rows, OWN(layout),	      &shared_display_rows,
-	&shared_rare_rows,   OWN(storage),	  &shared_force_rows, OWN(verbose),
-	&shared_other_rows,  OWN(ebpf),
+	OWN(before_filters),  &shared_filter_rows, OWN(measuring), &shared_file_rows,
+	OWN(folded),	      &shared_output_rows, OWN(layout),	   &shared_display_rows,
+	&shared_picture_rows, &shared_rare_rows,   OWN(storage),   &shared_force_rows,
+	OWN(verbose),	      &shared_other_rows,  OWN(ebpf),
 };
 
 static const struct option_example examples[] = {
@@ -302,6 +302,8 @@ static const struct option_example examples[] = {
 	{ "--wall -p 185 10", "where its time goes, running and waiting" },
 	{ "-e page-faults 10", "stacks that touch memory for the first time" },
 	{ "-o out.folded -o - 10", "to a file and to the terminal" },
+	{ "--from a.stacktally --focus '^json'", "only stacks through functions of json" },
+	{ "--show-from main --hide '^std::' 10", "from main on, without std's functions" },
 	{ 0 },
 };
 

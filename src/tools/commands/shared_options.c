@@ -368,6 +368,66 @@ static const struct option_row display[] = {
 };
 const struct option_rows shared_display_rows = OPTION_ROWS(display);
 
+static const struct option_row picture[] = {
+	{
+		.section = SECTION_PICTURE,
+		.name = "focus",
+		.kind = OPTION_STRINGS,
+		.field = FIELD(focus),
+		.metavar = "RE",
+		.help = "show only stacks with a frame that matches the extended regular "
+			"expression RE, by its function, file or module",
+	},
+	{
+		.section = SECTION_PICTURE,
+		.name = "ignore",
+		.kind = OPTION_STRINGS,
+		.field = FIELD(ignore),
+		.metavar = "RE",
+		.help = "show no stacks with a frame that matches RE",
+	},
+	{
+		.section = SECTION_PICTURE,
+		.name = "hide",
+		.kind = OPTION_STRINGS,
+		.field = FIELD(hide),
+		.metavar = "RE",
+		.help = "leave frames that match RE out of their stacks",
+	},
+	{
+		.section = SECTION_PICTURE,
+		.name = "show-from",
+		.kind = OPTION_STRINGS,
+		.field = FIELD(show_from),
+		.metavar = "RE",
+		.help = "begin stacks at their outermost frame that matches RE, and show no others",
+	},
+	{
+		.section = SECTION_PICTURE,
+		.name = "collapse-recursion",
+		.kind = OPTION_FLAG,
+		.field = FIELD(collapse_recursion),
+		.help = "show functions, and sequences of functions, that call themselves once",
+	},
+	{
+		.section = SECTION_PICTURE,
+		.name = "simple-names",
+		.kind = OPTION_FLAG,
+		.field = FIELD(simple_names),
+		.exclusive = "names",
+		.help = "show names without parameters, template arguments and return types",
+	},
+	{
+		.section = SECTION_PICTURE,
+		.name = "raw-names",
+		.kind = OPTION_FLAG,
+		.field = FIELD(raw_names),
+		.exclusive = "names",
+		.help = "show names as they are in symbol tables, not demangled",
+	},
+};
+const struct option_rows shared_picture_rows = OPTION_ROWS(picture);
+
 static const struct option_row rare[] = {
 	{
 		.section = SECTION_RARE,

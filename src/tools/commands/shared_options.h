@@ -54,8 +54,10 @@ struct shared_options {
 	const char *top;	/* rows, or empty; NULL: not given */
 	uint64_t rows;		/* 0: not given */
 	const char *columns, *sort;
-	const char *fail_if_more; /* a number */
-	const char *live;	  /* ADDR:PORT or empty; NULL: not given */
+	const char *fail_if_more;			   /* a number */
+	struct string_list focus, ignore, hide, show_from; /* regular expressions */
+	bool collapse_recursion, simple_names, raw_names;
+	const char *live; /* ADDR:PORT or empty; NULL: not given */
 	const char *live_token;
 	struct string_list outputs, formats;
 	const char *push, *push_auth, *push_ca, *spool;
@@ -85,6 +87,7 @@ struct shared_options {
 #define SECTION_OUTPUT	"output and saved recordings"
 #define SECTION_PUSH	"pushing to an engine"
 #define SECTION_DISPLAY "display"
+#define SECTION_PICTURE "less in the picture"
 #define SECTION_RARE	"rarely needed"
 #define SECTION_OTHER	"other"
 
@@ -93,6 +96,7 @@ struct shared_options {
  * shared_options, which is the first member of both commands' structs.
  */
 extern const struct option_rows shared_filter_rows, shared_file_rows, shared_output_rows,
-	shared_display_rows, shared_rare_rows, shared_force_rows, shared_other_rows;
+	shared_display_rows, shared_picture_rows, shared_rare_rows, shared_force_rows,
+	shared_other_rows;
 
 #endif

@@ -184,10 +184,10 @@ static const struct option_row debug[] = {
 
 /* In the order of use. */
 static const struct option_rows *const tables[] = {
-	OWN(before_filters), &shared_filter_rows, OWN(measuring),     &shared_file_rows,
-	OWN(folded),	     &shared_output_rows, OWN(layout),	      &shared_display_rows,
-	&shared_rare_rows,   OWN(storage),	  &shared_force_rows, OWN(debug),
-	&shared_other_rows,
+	OWN(before_filters),  &shared_filter_rows, OWN(measuring), &shared_file_rows,
+	OWN(folded),	      &shared_output_rows, OWN(layout),	   &shared_display_rows,
+	&shared_picture_rows, &shared_rare_rows,   OWN(storage),   &shared_force_rows,
+	OWN(debug),	      &shared_other_rows,
 };
 
 static const struct option_example examples[] = {
@@ -207,6 +207,7 @@ static const struct option_example examples[] = {
 	{ "-U t:sched:sched_switch", "user stacks only" },
 	{ "-D 10 t:block:block_rq_issue", "stacks that cause disk I/O, for 10 seconds" },
 	{ "c:malloc -- ./server", "a command and all it starts" },
+	{ "--focus ext4 submit_bio", "only stacks through functions of ext4" },
 	{ 0 },
 };
 

@@ -194,10 +194,44 @@ static void tell_own(const struct run_report *report)
 			     report->own_events, quantity_unit(&report->meta));
 }
 
-int run_notes_of_report(const struct run_report *report, struct error *err)
+static void tell_total(const struct run_report *report, const struct summary *summary)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
 	char total[QUANTITY_SIZE], of[QUANTITY_SIZE] = "";
+
+	number_text(&report->meta, summary->total, total);
+	if (report->meta.summed)
+		snprintf(of, sizeof(of), " of %" PRIu64 " events", tally_events(report->tally));
+	/* The number of stacks that are shown; different ones may print alike. */
+	message_note("%s%s, %u stacks, %" PRIu64 " lost", total, of,
+		     report->shown.stacks ? report->shown.stacks : summary->n_stacks,
+		     tally_lost(losses));
+}
+
+static void tell_unmatched(void *context, const char *option, const char *expression)
+{
+	(void)context;
+	message_line("WARNING: no function, file or module matches %s '%s'", option, expression);
+}
+
+/* What --focus and the like did not show of it. */
+static int tell_left_out(const struct run_report *report)
+{
+	const struct frame_filter *filter = report->request->report.filter;
+	const struct report_shown *shown = &report->shown;
+	char counts[QUANTITY_SIZE], left_out[QUANTITY_SIZE];
+
+	number_text(&report->meta, shown->counts, counts);
+	number_text(&report->meta, shown->left_out, left_out);
+	if (shown->left_out)
+		message_note("shown: %s; %s are left out by %s", counts, left_out,
+			     frame_filter_causes(filter));
+	return frame_filter_unmatched(filter, report->names, tell_unmatched, NULL);
+}
+
+int run_notes_of_report(const struct run_report *report, struct error *err)
+{
+	const struct tally_losses *losses = tally_losses_of(report->tally);
 	struct summary summary;
 	int r = summary_of(report->tally, report->names, &summary);
 
@@ -210,12 +244,10 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	tell_programs(&report->meta, &summary.ends);
 	if (report->request->plan->push.url && !report->outputs.n)
 		return 0; /* the reports go to an engine: warnings only */
-	/* The number of stacks that are shown; different ones may print alike. */
-	number_text(&report->meta, summary.total, total);
-	if (report->meta.summed)
-		snprintf(of, sizeof(of), " of %" PRIu64 " events", tally_events(report->tally));
-	message_note("%s%s, %u stacks, %" PRIu64 " lost", total, of,
-		     report->shown ? report->shown : summary.n_stacks, tally_lost(losses));
+	tell_total(report, &summary);
+	r = tell_left_out(report);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
 	tell_own(report);
 	if (report->reported)
 		return 0; /* told with the first report */

@@ -132,7 +132,7 @@ static struct report report_of(const struct run_report *report)
 static int write_one(struct run_report *report, struct output *output, struct error *err)
 {
 	struct report written = report_of(report);
-	uint32_t shown = 0;
+	struct report_shown shown = { 0 };
 	int r = output_begin(output, err);
 
 	if (r < 0)
@@ -140,7 +140,7 @@ static int write_one(struct run_report *report, struct output *output, struct er
 	written.head = head_of(report, output);
 	written.screen = output_screen(output);
 	r = report_write(output->writer, &written, output->stream, &shown, err);
-	if (shown && (!report->shown || !output->path))
+	if ((shown.stacks || shown.left_out) && (!report->shown.stacks || !output->path))
 		report->shown = shown;
 	return r < 0 ? r : output_flush(output, err);
 }
@@ -220,7 +220,7 @@ int run_report_write(struct run_report *report, struct error *err)
 	r = keep_builds_apart(report);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
-	report->shown = 0;
+	report->shown = (struct report_shown){ 0 };
 	for (uint32_t i = 0; i < report->outputs.n; i++) {
 		r = write_one(report, &report->outputs.list[i], first ? NULL : err);
 		failed[i] = r < 0;

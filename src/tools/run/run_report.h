@@ -33,8 +33,8 @@ struct run_report {
 	struct part base;		  /* what this measurement's filters leave of it */
 	struct names *base_apart; /* the names of `base`, if files were rebuilt (rebuilt.h) */
 	struct outputs outputs;
-	uint32_t shown; /* stacks in the last report on stdout or, if there is none, in a file; 0:
-			   none */
+	/* In the last report on stdout or, if there is none, in a file; no stacks: none. */
+	struct report_shown shown;
 	bool announced; /* stdout has the title already */
 	bool reported;	/* a report was written */
 	bool grew;	/* --fail-if-more: a function did */

@@ -138,7 +138,7 @@ static int make_tree(struct watch *watch, const struct tally *tally, const struc
 	options.max_nodes = MAX_NODES;
 	r = profile_build(tally, names, meta,
 			  flame_tree_view(&options) | report_options_hidden(watch->report),
-			  &profile);
+			  watch->report->filter, &profile);
 	if (r < 0)
 		return r;
 	return flame_tree_build(watch->frames, &profile, &options, ret_tree);
