@@ -390,7 +390,9 @@ static void threads_scene(struct scene *scene)
 	count(scene, 20, "worker", 50, 52, 77, NONE, user);
 	count(scene, 30, "worker", 60, 60, 78, read, user);
 	count(scene, 5, "worker", 60, 60, 0, read, user);
-	if (names_add_cgroup(scene->names, 77, "/system.slice/worker.service") < 0)
+	if (names_add_cgroup(scene->names,
+			     &(struct names_cgroup){ .id = 77,
+						     .path = "/system.slice/worker.service" }) < 0)
 		fail("cannot name a cgroup");
 }
 

@@ -10,16 +10,19 @@
 
 #include "live_data.h"
 
-static const char *cgroup(void *context, uint64_t id)
+static const struct names_cgroup *cgroup(void *context, uint64_t id)
 {
-	return id == 7 ? context : NULL;
+	static const struct names_cgroup seven = { .id = 7, .path = "/seven" };
+
+	(void)context;
+	return id == 7 ? &seven : NULL;
 }
 
 static struct delta *take(struct delta_tracker *tracker, const struct tally *tally)
 {
 	struct delta *delta = NULL;
 
-	assert_int_equal(delta_take(tracker, tally, 5, cgroup, "/seven", &delta), 0);
+	assert_int_equal(delta_take(tracker, tally, 5, cgroup, NULL, &delta), 0);
 	assert_int_equal(delta->at_ns, 5);
 	return delta;
 }
@@ -60,7 +63,7 @@ static void the_first_delta_has_all(void **state)
 	assert_null(delta->entries[1].cgroup);
 	assert_int_equal(delta->entries[2].n_kernel + delta->entries[2].n_user, 0);
 	assert_int_equal(delta->entries[2].entry.kernel, TALLY_STACK_MISSED);
-	assert_string_equal(delta->entries[2].cgroup, "/seven");
+	assert_string_equal(delta->entries[2].cgroup->path, "/seven");
 	assert_int_equal(delta->losses.events, 7);
 	assert_false(delta->cleared);
 	delta_free(delta);

@@ -67,9 +67,15 @@ static int set_up(void **state)
 		return 1;
 	for (uint32_t i = 0; i < 9; i++)
 		add_address(&data, i);
-	assert_int_equal(names_add_cgroup(data.names, 4, "/a"), 0);
-	assert_int_equal(names_add_cgroup(data.names, 5, "/a/b"), 0);
-	assert_int_equal(names_add_cgroup(data.names, 6, "/ab"), 0);
+	assert_int_equal(names_add_cgroup(data.names,
+					  &(struct names_cgroup){ .id = 4, .path = "/a" }),
+			 0);
+	assert_int_equal(names_add_cgroup(data.names,
+					  &(struct names_cgroup){ .id = 5, .path = "/a/b" }),
+			 0);
+	assert_int_equal(names_add_cgroup(data.names,
+					  &(struct names_cgroup){ .id = 6, .path = "/ab" }),
+			 0);
 	kernel = stack(&data, 1, 2, 0);
 	user = stack(&data, 4, 3, TALLY_STACK_ENDED(TALLY_END_COMPLETE));
 	deep = stack(&data, 4, 5, TALLY_STACK_ENDED(TALLY_END_COMPLETE));

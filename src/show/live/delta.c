@@ -125,7 +125,7 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 }
 
 static void fill(struct delta *delta, struct delta_tracker *tracker, const struct tally *tally,
-		 const char *(*cgroup)(void *context, uint64_t id), void *context)
+		 const struct names_cgroup *(*cgroup)(void *context, uint64_t id), void *context)
 {
 	const struct tally_entry *entries = tally_entries(tally);
 	uint32_t n = tally_n_entries(tally);
@@ -159,7 +159,7 @@ static void fill(struct delta *delta, struct delta_tracker *tracker, const struc
 }
 
 int delta_take(struct delta_tracker *tracker, const struct tally *tally, uint64_t at_ns,
-	       const char *(*cgroup)(void *context, uint64_t id), void *context,
+	       const struct names_cgroup *(*cgroup)(void *context, uint64_t id), void *context,
 	       struct delta **ret_batch)
 {
 	own(own_delta_free) struct delta *delta = calloc(1, sizeof(*delta));

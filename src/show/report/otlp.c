@@ -188,6 +188,8 @@ static void put_resource(struct otlp *otlp, const struct service *service)
 	put_resource_attribute(otlp, SERVICE_KEY_NAME, service->name);
 	if (*service->container)
 		put_resource_attribute(otlp, SERVICE_KEY_CONTAINER, service->container);
+	for (uint32_t i = 0; i < service->n_labels; i++)
+		put_resource_attribute(otlp, service->labels[i].key, service->labels[i].value);
 	for (uint32_t i = 0; i < options->n_labels; i++)
 		if (strcmp(options->labels[i].key, SERVICE_KEY_NAME) != 0)
 			put_resource_attribute(otlp, options->labels[i].key,

@@ -124,13 +124,20 @@ static void put_text_label(struct pprof *pprof, const char *key, const char *val
 	put_string_label(pprof, key, value, strlen(value));
 }
 
+static void put_container(struct pprof *pprof, const struct service *service)
+{
+	if (*service->container)
+		put_text_label(pprof, SERVICE_KEY_CONTAINER, service->container);
+	for (uint32_t i = 0; i < service->n_labels; i++)
+		put_text_label(pprof, service->labels[i].key, service->labels[i].value);
+}
+
 static void put_service(struct pprof *pprof, const struct service *service)
 {
 	const struct report_options *options = pprof->options;
 
 	put_text_label(pprof, SERVICE_KEY_NAME, service->name);
-	if (*service->container)
-		put_text_label(pprof, SERVICE_KEY_CONTAINER, service->container);
+	put_container(pprof, service);
 	for (uint32_t i = 0; i < options->n_labels; i++)
 		if (strcmp(options->labels[i].key, SERVICE_KEY_NAME) != 0)
 			put_text_label(pprof, options->labels[i].key, options->labels[i].value);
@@ -139,6 +146,7 @@ static void put_service(struct pprof *pprof, const struct service *service)
 static void put_labels(struct pprof *pprof, const struct profile_entry *entry)
 {
 	bool of_file = !pprof->options->by_service;
+	struct service service;
 
 	put_string_label(pprof, "comm", entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
 	if (of_file || entry->tgid)
@@ -149,6 +157,10 @@ static void put_labels(struct pprof *pprof, const struct profile_entry *entry)
 		pprof->field.used = 0;
 		frame_text_cgroup(&pprof->field, pprof->profile, entry->cgroup);
 		put_string_label(pprof, "cgroup", pprof->field.start, pprof->field.used);
+	}
+	if (entry->cgroup && of_file) {
+		service_of_cgroup(profile_cgroup(pprof->profile, entry->cgroup), &service);
+		put_container(pprof, &service);
 	}
 	if (of_file)
 		put_text_label(pprof, "mode", stack_in_kernel(entry) ? "kernel" : "user");

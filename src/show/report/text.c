@@ -106,7 +106,7 @@ static void put_process(void *context, const struct profile *profile,
 	}
 	if (options->show_cgroup) {
 		bytes_string(bytes, process ? " " : "    ");
-		frame_text_cgroup(bytes, profile, entry->cgroup);
+		frame_text_cgroup_named(bytes, profile, entry->cgroup);
 	}
 	if (process || options->show_cgroup)
 		bytes_char(bytes, '\n');

@@ -403,10 +403,7 @@ int profile_recognize(struct profile *base, const struct profile *profile)
 	return 0;
 }
 
-const char *profile_cgroup_path(const struct profile *profile, uint64_t cgroup)
+const struct names_cgroup *profile_cgroup(const struct profile *profile, uint64_t id)
 {
-	const struct names_cgroup *cgroups = profile->cgroups;
-	size_t at = partition_point(i, profile->n_cgroups, cgroups[i].id < cgroup);
-
-	return at < profile->n_cgroups && cgroups[at].id == cgroup ? cgroups[at].path : NULL;
+	return names_cgroup_by_id(profile->cgroups, profile->n_cgroups, id);
 }

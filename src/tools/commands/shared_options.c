@@ -322,7 +322,8 @@ static const struct option_row display[] = {
 		.name = "show-cgroup",
 		.kind = OPTION_FLAG,
 		.field = FIELD(show_cgroup),
-		.help = "keep cgroups apart and show their paths",
+		.help = "keep cgroups apart and show their paths, with the names of containers and "
+			"pods",
 	},
 	{
 		.section = SECTION_DISPLAY,
