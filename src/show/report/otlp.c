@@ -265,8 +265,7 @@ static void put_location(struct otlp *otlp, uint32_t i)
 
 static void put_mapping(struct otlp *otlp, uint32_t i)
 {
-	const struct names_object *object =
-		&otlp->profile->objects[otlp->tables.mappings[i].object];
+	const struct names_object *object = otlp->tables.mappings[i].object;
 	uint64_t bias = pprof_bias(object, otlp->options);
 	uint32_t id;
 
