@@ -36,7 +36,6 @@ struct frame_cie {
 
 struct call_frames {
 	bool is_eh;
-	const struct cfi_machine *machine;
 	uint8_t *bytes; /* owned */
 	uint64_t size;
 	uint64_t address; /* of the first byte in memory */
@@ -55,8 +54,7 @@ int call_frames_read(struct call_frames *frames, bool is_eh, const struct frame_
 		     struct unwind_counts *counts);
 
 /* The CIE of .eh_frame at the first of the bytes, which may go on behind it. */
-struct frame_cie call_frames_cie(const struct frame_bytes *bytes,
-				 const struct cfi_machine *machine);
+struct frame_cie call_frames_cie(const struct frame_bytes *bytes);
 
 /*
  * Whether the frame is already set up where the code of an FDE with these instructions begins: the

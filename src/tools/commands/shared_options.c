@@ -322,8 +322,7 @@ static const struct option_row display[] = {
 		.name = "show-cgroup",
 		.kind = OPTION_FLAG,
 		.field = FIELD(show_cgroup),
-		.help = "keep cgroups apart and show their paths, with the names of containers and "
-			"pods",
+		.help = "keep cgroups apart and show their paths",
 	},
 	{
 		.section = SECTION_DISPLAY,
@@ -480,7 +479,8 @@ static const struct option_row force[] = {
 		.name = "force",
 		.kind = OPTION_FLAG,
 		.field = FIELD(force),
-		.help = "run even on a kernel that is known to hang when user stacks are read",
+		.help = "run even on a kernel that is known to hang when user stacks are read, and "
+			"where a traced program could end",
 	},
 };
 const struct option_rows shared_force_rows = OPTION_ROWS(force);
