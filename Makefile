@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One BPF object, one program with three names, one build/ tree. `make help` lists the targets.
 # Sources and tests are found by pattern: a new file in the right place is all it takes.
+# The architecture that is built for, x86_64 or aarch64; another one than this machine's is crossed to.
+ARCH ?= $(shell uname -m)
+CROSS := $(if $(filter-out $(shell uname -m),$(ARCH)),$(ARCH)-linux-gnu-)
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(CROSS)gcc
 endif
 ifeq ($(origin CXX),default)
-CXX := g++
+CXX := $(CROSS)g++
+endif
+ifeq ($(origin AR),default)
+AR := $(CROSS)ar
 endif
 CLANG ?= clang
-OBJCOPY ?= objcopy
+OBJCOPY ?= $(CROSS)objcopy
 CLANG_FORMAT ?= $(firstword $(notdir $(wildcard /usr/bin/clang-format-14)) clang-format)
 # Debian's place for it is not on every user's PATH.
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 PREFIX ?= /usr/local
-BUILD ?= build
+BUILD ?= build$(if $(CROSS),-$(ARCH))
 # The BPF object and its skeleton; sanitized builds share those of the main build.
 KERNEL_BUILD ?= $(BUILD)
 FUZZ_SECONDS ?= 60
@@ -38,7 +44,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 endif
 
-ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
+BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(ARCH)))
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror
 CFLAGS ?= -O2 -g
@@ -49,7 +55,7 @@ SOURCE_DIRS := -Isrc $(WINGS:%=-I%)
 SANITIZE :=
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DSTACKTALLY_VERSION='"$(VERSION)"' $(WARNINGS) $(CFLAGS) \
 	$(SANITIZE) $(SOURCE_DIRS) -I. -I$(BUILD) -I$(KERNEL_BUILD)
-BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
+BPF_CFLAGS := -g -O2 -target bpf -mcpu=v2 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Werror \
 	-Wno-missing-declarations -Wno-unknown-warning-option -Wno-default-const-init-var-unsafe \
 	$(SOURCE_DIRS) -I$(KERNEL_BUILD) -idirafter /usr/include/$(MULTIARCH) $(BPF_DEFINES)
 # BTF names sources, and is part of the program, which is to be the same wherever it is built. Not among
@@ -68,7 +74,8 @@ COMMAND_LDLIBS := $(if $(and $(STATIC_ELF),$(if $(SANITIZE),,yes)),-static $(fil
 
 # Demanglers of libraries, whose calls for memory, and those that end the process, become calls of
 # src/symbolize/demangle_foreign.c: LLVM's for C++, the newest that is installed, and libiberty's for D.
-CXXABI ?= $(lastword $(shell ls -v /usr/lib/llvm-*/lib/libc++abi.a 2>/dev/null))
+CXXABI ?= $(lastword $(shell ls -v $(if $(CROSS),/usr/local/lib/$(ARCH)-linux-gnu,/usr/lib/llvm-*/lib)/libc++abi.a \
+	2>/dev/null))
 IBERTY := $(shell $(CC) -print-file-name=libiberty.a)
 FOREIGN_OBJECTS := $(BUILD)/foreign/cxa_demangle.cpp.o $(BUILD)/foreign/d-demangle.o
 FOREIGN_NAMES := __cxa_demangle dlang_demangle malloc xmalloc realloc xrealloc free _ZdlPvm abort abort_message \
@@ -121,10 +128,10 @@ all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/p
 help: ## list the targets
 	@echo 'Targets, with the variables they heed:'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
-	@echo 'Always: BUILD=DIR (build), V=1 (show the commands), CC= CLANG= BPFTOOL= CFLAGS= LDFLAGS='
+	@echo 'Always: ARCH=aarch64 (this machine), BUILD=DIR (build), V=1 (show the commands), CC= CLANG= BPFTOOL= CFLAGS= LDFLAGS='
 
-deps: ## install what building needs from Debian packages
-	@scripts/install-deps build
+deps: ## install what building needs from Debian packages, for ARCH=aarch64 too
+	@scripts/install-deps build $(if $(CROSS),cross-$(ARCH))
 
 demo: ## install what is missing, build, and profile a small workload
 	@scripts/install-deps build

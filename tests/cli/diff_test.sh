@@ -132,5 +132,76 @@ refused "counts of events" 'it counts events (vfs_read), and this measurement sa
 refused "both scales" 'not allowed with argument' -f --diff "$base" --diff-raw --diff-share
 refused "--diff-share alone" 'needs --diff' -f --diff-share
 refused "--diff-raw alone" 'needs --diff' -f --diff-raw
-refused "a format without differences" "cannot show differences" --format pprof --diff "$tmp/base.folded"
+refused "a format without differences" "cannot show differences" --format speedscope --diff "$tmp/base.folded"
+
+# ---- pprof: the base has values below 0 and a label, as pprof -diff_base makes it
+command -v python3 >"$tmp/found" || {
+	skip "pprof of a difference" "no python3"
+	exit $failed
+}
+printf 'x;main;same 10\nx;main;grew 30\nx;main;new 5\n' >"$tmp/now.folded"
+printf 'x;main;same 10\nx;main;grew 20\ny;main;gone 7\n' >"$tmp/then.folded"
+"$profile" -q --from "$tmp/now.folded" --diff "$tmp/then.folded" --diff-raw --format pprof 2>"$tmp/err" |
+	gzip -dc >"$tmp/diff.pb"
+cat >"$tmp/read.py" <<'END'
+# Prints the samples of a pprof file: functions from the root, value, labels.
+import sys
+def varint(data, at):
+    n = shift = 0
+    while True:
+        n |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return n, at
+def fields(data):
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == 0:
+            value, at = varint(data, at)
+        else:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+        yield tag >> 3, value
+def packed(data):
+    at, numbers = 0, []
+    while at < len(data):
+        n, at = varint(data, at)
+        numbers.append(n - (1 << 64) if n >> 63 else n)
+    return numbers
+strings, functions, locations, samples = [], {}, {}, []
+for number, value in fields(open(sys.argv[1], "rb").read()):
+    if number == 6:
+        strings.append(value.decode())
+    elif number == 5:
+        row = dict(fields(value))
+        functions[row[1]] = row[2]
+    elif number == 4:
+        row = dict(fields(value))
+        locations[row[1]] = dict(fields(row[4]))[1]
+    elif number == 2:
+        samples.append(list(fields(value)))
+for sample in samples:
+    stack = packed(dict(sample)[1])[::-1]
+    names = [strings[functions[locations[id]]] for id in stack]
+    labels = [dict(fields(value)) for number, value in sample if number == 3]
+    text = {strings[l[1]]: strings[l[2]] for l in labels if 2 in l}
+    print(";".join([text["comm"]] + names), packed(dict(sample)[2])[0], text.get("pprof::base", ""))
+END
+python3 "$tmp/read.py" "$tmp/diff.pb" | sort | sed 's/ $//' >"$tmp/read"
+sort >"$tmp/wanted" <<'END'
+x;main;grew 30
+x;main;new 5
+x;main;same 10
+x;main;grew -20 true
+x;main;same -10 true
+y;main;gone -7 true
+END
+diff "$tmp/wanted" "$tmp/read"
+check $? "pprof has both sides of a difference" "$(cat "$tmp/err")"
+"$profile" -q --from "$tmp/now.folded" --diff "$tmp/then.folded" --diff-share --format pprof 2>"$tmp/err" |
+	gzip -dc >"$tmp/diff.pb"
+python3 "$tmp/read.py" "$tmp/diff.pb" | awk '{ s += $2 } END { exit s < -1 || s > 1 }'
+check $? "its base is scaled" "$(python3 "$tmp/read.py" "$tmp/diff.pb")"
 exit $failed

@@ -104,7 +104,7 @@ read_as "so does one of a stack whose name ends with a number" 'x;main;f 1 7 9' 
 check $? "... and is shown as one" "$(cat out)"
 "$profile" -q --from two --format svg >out && grep -q 'before: 150' out
 check $? "... in a flame graph, too" "$(grep before out)"
-refused "a difference as pprof" 'cannot show differences' two --format pprof
+refused "a difference as speedscope" 'cannot show differences' two --format speedscope
 refused "a difference to something" 'it is a difference itself' two --diff a
 refused "a difference as the base" 'it is a difference itself' a --diff two
 printf 'x;main;f 1 2\nx;main;g 1 2\nx;main;h 1\n' >odd

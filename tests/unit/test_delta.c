@@ -10,16 +10,19 @@
 
 #include "live_data.h"
 
-static const char *cgroup(void *context, uint64_t id)
+static const struct names_cgroup *cgroup(void *context, uint64_t id)
 {
-	return id == 7 ? context : NULL;
+	static const struct names_cgroup seven = { .id = 7, .path = "/seven" };
+
+	(void)context;
+	return id == 7 ? &seven : NULL;
 }
 
 static struct delta *take(struct delta_tracker *tracker, const struct tally *tally)
 {
 	struct delta *delta = NULL;
 
-	assert_int_equal(delta_take(tracker, tally, 5, cgroup, "/seven", &delta), 0);
+	assert_int_equal(delta_take(tracker, tally, 5, cgroup, NULL, &delta), 0);
 	assert_int_equal(delta->at_ns, 5);
 	return delta;
 }
@@ -60,7 +63,7 @@ static void the_first_delta_has_all(void **state)
 	assert_null(delta->entries[1].cgroup);
 	assert_int_equal(delta->entries[2].n_kernel + delta->entries[2].n_user, 0);
 	assert_int_equal(delta->entries[2].entry.kernel, TALLY_STACK_MISSED);
-	assert_string_equal(delta->entries[2].cgroup, "/seven");
+	assert_string_equal(delta->entries[2].cgroup->path, "/seven");
 	assert_int_equal(delta->losses.events, 7);
 	assert_false(delta->cleared);
 	delta_free(delta);
@@ -132,11 +135,10 @@ static void a_cleared_tally_begins_anew(void **state)
 
 static void losses_add_up(void **state)
 {
-	const struct tally_losses more = { 1,	 2,   3, 4, 13, 5,  12, 6,    7,  8,  9,  11, true,
-					   true, 100, 1, 2, 3,	12, 13, true, 14, 15, 16, 17 };
-	struct tally_losses sum = { 10,	 20,  30,    40,    0,	   50,	0,  60, 70,
-				    80,	 90,  100,   false, false, 100, 1,  2,	3,
-				    120, 130, false, 140,   150,   160, 170 };
+	const struct tally_losses more = { 1,  2,    3,	   4,	13, 5, 12, 6,  7,  8,	9,
+					   11, true, true, 100, 1,  2, 3,  12, 13, true };
+	struct tally_losses sum = { 10,	 20,	30,    40,  0, 50, 0, 60,  70,	80,   90,
+				    100, false, false, 100, 1, 2,  3, 120, 130, false };
 
 	(void)state;
 	delta_add_losses(&sum, &more);
@@ -156,10 +158,6 @@ static void losses_add_up(void **state)
 	assert_int_equal(sum.due_throttled, 2);
 	assert_int_equal(sum.due_stolen, 4);
 	assert_int_equal(sum.due_late, 6);
-	assert_int_equal(sum.unreturned, 154);
-	assert_int_equal(sum.unentered, 165);
-	assert_int_equal(sum.lost_calls, 176);
-	assert_int_equal(sum.lost_values, 187);
 	assert_int_equal(tally_never_came(&sum), 12);
 	assert_true(sum.counts_full);
 	assert_true(sum.memory_full);

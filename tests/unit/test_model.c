@@ -55,10 +55,13 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static const char *cgroup(void *context, uint64_t id)
+static const struct names_cgroup *cgroup(void *context, uint64_t id)
 {
+	static const struct names_label label = { LABEL_CONTAINER_NAME, "web" };
+	static const struct names_cgroup slice = { 7, "/slice", &label, 1 };
+
 	(void)context;
-	return id ? "/slice" : NULL;
+	return id ? &slice : NULL;
 }
 
 static int apply(struct fixture *fixture, uint64_t at_ns)
@@ -174,6 +177,9 @@ static void cgroups_are_named(void **state)
 	assert_int_equal(names_n_cgroups(fixture->model.names), 1);
 	assert_int_equal(names_cgroups(fixture->model.names)[0].id, 7);
 	assert_string_equal(names_cgroups(fixture->model.names)[0].path, "/slice");
+	assert_string_equal(names_cgroup_label(names_cgroups(fixture->model.names),
+					       LABEL_CONTAINER_NAME),
+			    "web");
 }
 
 /* ---- updates for clients */

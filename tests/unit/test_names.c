@@ -99,8 +99,13 @@ static void cgroups_are_sorted(void **state)
 	(void)state;
 	assert_int_equal(names_new(&names), 0);
 	for (uint64_t i = 0; i < 200; i++)
-		assert_int_equal(names_add_cgroup(names, i * 77 % 200, "/first"), 0);
-	assert_int_equal(names_add_cgroup(names, 5, "/second"), 0);
+		assert_int_equal(names_add_cgroup(names,
+						  &(struct names_cgroup){ .id = i * 77 % 200,
+									  .path = "/first" }),
+				 0);
+	assert_int_equal(names_add_cgroup(names,
+					  &(struct names_cgroup){ .id = 5, .path = "/second" }),
+			 0);
 	assert_int_equal(names_n_cgroups(names), 200);
 	for (uint32_t i = 0; i < 200; i++)
 		assert_int_equal(names_cgroups(names)[i].id, i);

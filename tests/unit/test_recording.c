@@ -104,8 +104,12 @@ static void fill(struct data *data)
 					    .user = true,
 					    .has = { .processes = true, .inlines = true } };
 	assert_int_equal(names_add_object(data->names, &object, &index), 0);
-	assert_int_equal(names_add_cgroup(data->names, 40, "/a"), 0);
-	assert_int_equal(names_add_cgroup(data->names, 30, "/b"), 0);
+	assert_int_equal(names_add_cgroup(data->names,
+					  &(struct names_cgroup){ .id = 40, .path = "/a" }),
+			 0);
+	assert_int_equal(names_add_cgroup(data->names,
+					  &(struct names_cgroup){ .id = 30, .path = "/b" }),
+			 0);
 	for (uint32_t i = 0; i < 12; i++)
 		add_address(data, i % 4 ? i : 0xffffffff81000000u + i, i % 4, index);
 	for (uint32_t i = 0; i < 6; i++) {
@@ -702,9 +706,34 @@ static void write_errors_are_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static void labels_of_cgroups(void **state)
+{
+	static const struct names_label labels[] = { { LABEL_CONTAINER_NAME, "web" },
+						     { LABEL_IMAGE, "localhost/web:1" } };
+	struct recording *recording = NULL;
+	struct error err = { 0 };
+	struct data *data = *state;
+
+	assert_int_equal(names_add_cgroup(data->names,
+					  &(struct names_cgroup){ 50, "/c", labels, 2 }),
+			 0);
+	save(data);
+	assert_int_equal(data->bytes[RECORDING_MAGIC_SIZE], RECORDING_LABELS);
+	if (load(data->bytes, data->size, &recording, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(names_n_cgroups(recording->names), 3);
+	assert_int_equal(names_cgroups(recording->names)[1].n_labels, 0);
+	assert_int_equal(names_cgroups(recording->names)[2].n_labels, 2);
+	assert_string_equal(names_cgroup_label(&names_cgroups(recording->names)[2], LABEL_IMAGE),
+			    "localhost/web:1");
+	assert_null(names_cgroup_label(&names_cgroups(recording->names)[2], LABEL_POD));
+	recording_free(recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(labels_of_cgroups),
 		TEST(loads_what_was_saved),
 		TEST(files_of_version_3_are_loaded),
 		TEST(times_are_kept),

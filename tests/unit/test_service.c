@@ -9,7 +9,8 @@
 
 #include "view/service.h"
 
-#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define REST "123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ID   "0" REST
 
 static void cgroups(void **state)
 {
@@ -29,7 +30,13 @@ static void cgroups(void **state)
 		  ID },
 		{ "/kubepods/burstable/pod1/" ID, "0123456789ab", ID },
 		{ "/machine.slice/libpod-" ID ".scope/container", "0123456789ab", ID },
-		{ "/machine.slice/libpod-" ID ".scope/init.service", "init", "" },
+		{ "/machine.slice/libpod-" ID ".scope/init.service", "init", ID },
+		{ "/machine.slice/libpod-" ID ".scope/init.scope", "0123456789ab", ID },
+		/* What a container calls its own groups does not make it another one. */
+		{ "/system.slice/docker-" ID ".scope/docker-f" REST ".scope", "0123456789ab", ID },
+		{ "/lxc.payload.web/system.slice/nginx.service", "nginx", "" },
+		{ "/lxc.payload.web/init.scope", "web", "" },
+		{ "/machine.slice/systemd-nspawn@web.service/payload", "web", "" },
 		{ "/system.slice/a0123-" ID "0.scope", "a0123-" ID "0", "" },
 		{ "/lxc/web", "web", "" },
 		{ "/system.slice", SERVICE_UNKNOWN, "" },
@@ -43,7 +50,9 @@ static void cgroups(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct service service;
 
-		service_of_cgroup(cases[i].path, &service);
+		service_of_cgroup(cases[i].path ? &(struct names_cgroup){ .path = cases[i].path }
+						: NULL,
+				  &service);
 		assert_string_equal(service.name, cases[i].name);
 		assert_string_equal(service.container, cases[i].container);
 	}
@@ -57,20 +66,23 @@ static void long_names(void **state)
 	(void)state;
 	memset(path + 14, 'x', 300);
 	strcpy(path + 314, ".service");
-	service_of_cgroup(path, &service);
+	service_of_cgroup(&(struct names_cgroup){ .path = path }, &service);
 	assert_int_equal(strlen(service.name), SERVICE_NAME_SIZE - 1);
 }
 
 static void services_of_a_profile(void **state)
 {
-	const struct names_cgroup known[] = { { 3, "/system.slice/a.service" },
-					      { 5, "/system.slice/b.service" },
-					      { 9, "/user.slice/a.service" } };
+	const struct names_label web = { LABEL_CONTAINER_NAME, "web" };
+	const struct names_cgroup known[] = { { 3, "/system.slice/a.service", NULL, 0 },
+					      { 5, "/system.slice/b.service", NULL, 0 },
+					      { 7, "/docker/" ID, &web, 1 },
+					      { 9, "/user.slice/a.service", NULL, 0 } };
 	const struct profile_entry entries[] = {
-		{ .cgroup = 9 }, { .cgroup = 3 }, { .cgroup = 5 }, { .cgroup = 4 }, { .cgroup = 0 }
+		{ .cgroup = 9 }, { .cgroup = 3 }, { .cgroup = 5 },
+		{ .cgroup = 4 }, { .cgroup = 0 }, { .cgroup = 7 }
 	};
 	const struct profile profile = {
-		.cgroups = known, .n_cgroups = 3, .entries = entries, .n_entries = 5
+		.cgroups = known, .n_cgroups = 4, .entries = entries, .n_entries = 6
 	};
 	const struct report_label label = { "service.name", "all" };
 	const struct report_options named = { .labels = &label, .n_labels = 1 }, plain = { 0 };
@@ -78,16 +90,19 @@ static void services_of_a_profile(void **state)
 
 	(void)state;
 	assert_int_equal(services_find(&profile, &plain, &services), 0);
-	assert_int_equal(services.n, 3);
+	assert_int_equal(services.n, 4);
 	assert_string_equal(services.list[services.of_entry[0]].name, "a");
 	assert_string_equal(services.list[services.of_entry[1]].name, "a");
 	assert_string_equal(services.list[services.of_entry[2]].name, "b");
 	assert_string_equal(services.list[services.of_entry[3]].name, SERVICE_UNKNOWN);
 	assert_string_equal(services.list[services.of_entry[4]].name, SERVICE_UNKNOWN);
+	assert_string_equal(services.list[services.of_entry[5]].name, "web");
+	assert_string_equal(services.list[services.of_entry[5]].container, ID);
 	services_clear(&services);
 	assert_int_equal(services_find(&profile, &named, &services), 0);
-	assert_int_equal(services.n, 1);
+	assert_int_equal(services.n, 2); /* one is in a container */
 	assert_string_equal(services.list[0].name, "all");
+	assert_string_equal(services.list[1].name, "all");
 	services_clear(&services);
 }
 

@@ -263,7 +263,7 @@ static bool first_cie_is_usable(size_t from)
 {
 	const struct frame_bytes bytes = { .bytes = elf.frame + from, .size = elf.n - from };
 
-	return call_frames_cie(&bytes).usable;
+	return call_frames_cie(&bytes, cfi_machine_of(EM_X86_64)).usable;
 }
 
 /* The first entry alone, as programs without section headers give it. */

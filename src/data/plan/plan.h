@@ -45,11 +45,6 @@ struct plan_off_cpu {
 	uint64_t sample_ns;
 };
 
-/* What is measured of calls of functions, from entry to return. */
-struct plan_calls {
-	bool time; /* --time: how long they took */
-};
-
 struct plan_output {
 	const char *path;   /* NULL: stdout */
 	const char *format; /* a name; NULL: by the path's extension, or the default on stdout */
@@ -68,7 +63,6 @@ struct plan_push {
 struct plan {
 	struct plan_filter filter;
 	struct plan_off_cpu off_cpu;
-	struct plan_calls calls;
 	bool user, kernel;		   /* which stacks to capture */
 	uint32_t kernel_depth, user_depth; /* largest number of frames */
 	uint32_t max_depth;		   /* --max-depth; 0: not given */

@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/index.h"
+#include "base/partition.h"
 
 /* A frame without the lower half of its offset: most frames share theirs with others. */
 struct kind {
@@ -66,6 +67,8 @@ static void free_content(struct names *names)
 	free(names->frames);
 	free(names->firsts);
 	free(names->objects);
+	for (uint32_t i = 0; i < names->n_cgroups; i++)
+		free((void *)names->cgroups[i].labels);
 	free(names->cgroups);
 }
 
@@ -249,27 +252,59 @@ int names_replace_frame(struct names *names, uint32_t address, const struct name
 	return 0;
 }
 
-int names_add_cgroup(struct names *names, uint64_t id, const char *path)
+/* Copies the labels of a cgroup, which has at least one. NULL: no memory. */
+static struct names_label *copy_labels(struct names *names, const struct names_cgroup *cgroup)
 {
-	uint32_t at = names->n_cgroups;
-	const char *copy;
-	int r;
+	own(own_free) struct names_label *labels = calloc(cgroup->n_labels, sizeof(*labels));
 
-	while (at > 0 && names->cgroups[at - 1].id > id)
+	for (uint32_t i = 0; labels && i < cgroup->n_labels; i++) {
+		labels[i].key = names_string(names, cgroup->labels[i].key);
+		labels[i].value = names_string(names, cgroup->labels[i].value);
+		if (!labels[i].key || !labels[i].value)
+			return NULL;
+	}
+	return take_ptr(labels);
+}
+
+int names_add_cgroup(struct names *names, const struct names_cgroup *cgroup)
+{
+	struct names_cgroup copy = { .id = cgroup->id, .n_labels = cgroup->n_labels };
+	uint32_t at = names->n_cgroups;
+
+	if (cgroup->n_labels > NAMES_MAX_LABELS)
+		return -EINVAL;
+	while (at > 0 && names->cgroups[at - 1].id > cgroup->id)
 		at--;
-	if (at > 0 && names->cgroups[at - 1].id == id)
+	if (at > 0 && names->cgroups[at - 1].id == cgroup->id)
 		return 0;
-	copy = names_string(names, path);
-	if (!copy)
+	copy.path = names_string(names, cgroup->path);
+	if (!copy.path ||
+	    grow(&names->cgroups, &names->cgroup_capacity, (size_t)names->n_cgroups + 1) < 0)
 		return -ENOMEM;
-	r = grow(&names->cgroups, &names->cgroup_capacity, (size_t)names->n_cgroups + 1);
-	if (r < 0)
-		return r;
+	copy.labels = copy.n_labels ? copy_labels(names, cgroup) : NULL;
+	if (copy.n_labels && !copy.labels)
+		return -ENOMEM;
 	memmove(names->cgroups + at + 1, names->cgroups + at,
 		(names->n_cgroups - at) * sizeof(*names->cgroups));
-	names->cgroups[at] = (struct names_cgroup){ .id = id, .path = copy };
+	names->cgroups[at] = copy;
 	names->n_cgroups++;
 	return 0;
+}
+
+const struct names_cgroup *names_cgroup_by_id(const struct names_cgroup *cgroups, uint32_t n,
+					      uint64_t id)
+{
+	size_t at = partition_point(i, n, cgroups[i].id < id);
+
+	return at < n && cgroups[at].id == id ? &cgroups[at] : NULL;
+}
+
+const char *names_cgroup_label(const struct names_cgroup *cgroup, const char *key)
+{
+	for (uint32_t i = 0; cgroup && i < cgroup->n_labels; i++)
+		if (strcmp(cgroup->labels[i].key, key) == 0)
+			return cgroup->labels[i].value;
+	return NULL;
 }
 
 uint32_t names_n_addresses(const struct names *names)

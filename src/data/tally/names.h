@@ -71,11 +71,34 @@ struct names_address {
 	uint32_t n;
 };
 
-/* The path of a cgroup below the root of the cgroup file system: "/system.slice/x". */
+/* What else is known by name of what runs in a cgroup, as OpenTelemetry's attributes have it. */
+struct names_label {
+	const char *key, *value; /* "container.name", "web" */
+};
+
+#define NAMES_MAX_LABELS 16 /* of a cgroup */
+
+/* Keys of labels that runtimes tell of their containers. */
+#define LABEL_CONTAINER_NAME "container.name"
+#define LABEL_IMAGE	     "container.image.name"
+#define LABEL_POD	     "k8s.pod.name"
+#define LABEL_NAMESPACE	     "k8s.namespace.name"
+#define LABEL_POD_UID	     "k8s.pod.uid"
+#define LABEL_POD_CONTAINER  "k8s.container.name"
+
+/* A cgroup: its path below the root of the cgroup file system ("/system.slice/x"), and labels. */
 struct names_cgroup {
 	uint64_t id;
 	const char *path;
+	const struct names_label *labels;
+	uint32_t n_labels;
 };
+
+/* The element with this id of an array that ascends by id, or NULL. */
+const struct names_cgroup *names_cgroup_by_id(const struct names_cgroup *cgroups, uint32_t n,
+					      uint64_t id);
+/* The value of a label, or NULL. `cgroup` may be NULL. */
+const char *names_cgroup_label(const struct names_cgroup *cgroup, const char *key);
 
 struct names;
 
@@ -99,8 +122,8 @@ int names_add_object(struct names *names, const struct names_object *object, uin
 int names_add_address(struct names *names, const struct names_frame *frames, uint32_t n);
 /* Gives an address that has one frame another one. -EINVAL: it has not. */
 int names_replace_frame(struct names *names, uint32_t address, const struct names_frame *frame);
-/* The path of a cgroup, which is copied. The first path of an id stays. */
-int names_add_cgroup(struct names *names, uint64_t id, const char *path);
+/* A cgroup, which is copied with its strings. What came first with an id stays. */
+int names_add_cgroup(struct names *names, const struct names_cgroup *cgroup);
 
 uint32_t names_n_addresses(const struct names *names);
 uint32_t names_n_frames(const struct names *names);

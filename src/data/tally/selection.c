@@ -45,17 +45,14 @@ static bool has_id(const struct id_list *list, uint32_t id)
 	return list->n == 0;
 }
 
-static const char *path_of(const struct names *names, uint64_t cgroup)
+static const struct names_cgroup *cgroup_of(const struct names *names, uint64_t id)
 {
-	const struct names_cgroup *cgroups = names_cgroups(names);
-	uint32_t n = names_n_cgroups(names);
-	size_t at = partition_point(i, n, cgroups[i].id < cgroup);
-
-	return at < n && cgroups[at].id == cgroup ? cgroups[at].path : NULL;
+	return names_cgroup_by_id(names_cgroups(names), names_n_cgroups(names), id);
 }
 
-static bool is_below(const char *path, const char *top)
+static bool is_below(const struct names_cgroup *cgroup, const char *top)
 {
+	const char *path = cgroup ? cgroup->path : NULL;
 	size_t size = strlen(top);
 
 	while (size > 0 && top[size - 1] == '/')
@@ -74,7 +71,7 @@ static bool is_selected(const struct selecting *selecting, const struct tally_en
 	if (selection->name && fnmatch(selection->name, entry->comm, 0) != 0)
 		return false;
 	return !selection->cgroup ||
-	       is_below(path_of(selecting->from_names, entry->cgroup), selection->cgroup);
+	       is_below(cgroup_of(selecting->from_names, entry->cgroup), selection->cgroup);
 }
 
 static int copy_string(struct names *names, const char **string)
@@ -215,13 +212,13 @@ static bool leaves_out_kernel(const struct selecting *selecting, uint32_t stack)
 
 static int copy_entry(struct selecting *selecting, struct tally_entry entry, uint32_t *ret_number)
 {
-	const char *path = path_of(selecting->from_names, entry.cgroup);
+	const struct names_cgroup *cgroup = cgroup_of(selecting->from_names, entry.cgroup);
 	int r = copy_stack(selecting, leaves_out_kernel(selecting, entry.kernel), &entry.kernel);
 
 	if (r == 0)
 		r = copy_stack(selecting, selecting->selection->no_user, &entry.user);
-	if (r == 0 && path)
-		r = names_add_cgroup(selecting->to_names, entry.cgroup, path);
+	if (r == 0 && cgroup)
+		r = names_add_cgroup(selecting->to_names, cgroup);
 	return r < 0 ? r : tally_count(selecting->to, &entry, ret_number);
 }
 

@@ -130,6 +130,7 @@ static bool parse_cie(const struct call_frames *frames, struct byte_reader bytes
 		address_size = read_u8(&bytes);
 		cie->segment_size = read_u8(&bytes);
 	}
+	cie->frame.machine = frames->machine;
 	cie->frame.code_align = read_uleb(&bytes);
 	cie->frame.data_align = read_sleb(&bytes);
 	cie->frame.ra_register = version == 1 ? read_u8(&bytes) : read_uleb(&bytes);
@@ -153,11 +154,13 @@ static bool parse_cie(const struct call_frames *frames, struct byte_reader bytes
 	return cfi_program_begin(&cie->frame, &program);
 }
 
-struct frame_cie call_frames_cie(const struct frame_bytes *bytes)
+struct frame_cie call_frames_cie(const struct frame_bytes *bytes, const struct cfi_machine *machine)
 {
-	const struct call_frames frames = {
-		.is_eh = true, .bytes = bytes->bytes, .size = bytes->size, .address = bytes->address
-	};
+	const struct call_frames frames = { .is_eh = true,
+					    .machine = machine,
+					    .bytes = bytes->bytes,
+					    .size = bytes->size,
+					    .address = bytes->address };
 	struct frame_cie cie = { 0 };
 	struct frame_entry entry;
 	uint64_t offset = 0;
@@ -202,13 +205,14 @@ bool call_frames_begin_within(const uint8_t *instructions, size_t size)
 	return first >> 6 != CFA_ADVANCE_LOC && first > CFA_ADVANCE_4 && first != CFA_UNDEFINED;
 }
 
-static bool begins_signal_return(const struct code_view *code, uint64_t address)
+static bool begins_signal_return(const struct code_view *code, uint64_t address,
+				 const struct cfi_machine *machine)
 {
 	uint8_t bytes[9];
+	size_t size = code_view_read(code, address, bytes, sizeof(bytes));
 
-	return code_view_read(code, address, bytes, sizeof(bytes)) == sizeof(bytes) &&
-	       (code_matches(bytes, sizeof(bytes), CODE_SIGNAL_RETURN) ||
-		code_matches(bytes, sizeof(bytes), CODE_SIGNAL_RETURN_SHORT));
+	return size >= 8 && (code_matches(bytes, size, machine->signal_returns[0]) ||
+			     code_matches(bytes, size, machine->signal_returns[1]));
 }
 
 /*
@@ -219,9 +223,12 @@ static bool begins_signal_return(const struct code_view *code, uint64_t address)
 static enum frame_kind kind_of(const struct frame_cie *cie, const struct byte_reader *instructions,
 			       const struct code_view *code, uint64_t begin)
 {
+	const struct cfi_machine *machine = cie->frame.machine;
+
 	if (!cie->frame.is_signal)
 		return FRAME_CALLED;
-	if (begins_signal_return(code, begin) || begins_signal_return(code, begin + 1))
+	if (begins_signal_return(code, begin, machine) ||
+	    begins_signal_return(code, begin + machine->code_align, machine))
 		return FRAME_SIGNAL_RETURN;
 	return call_frames_begin_within(instructions->at, bytes_left(instructions))
 		       ? FRAME_INTERRUPTED
@@ -267,7 +274,8 @@ static int add_fde(const struct call_frames *frames, const struct frame_cie *cie
 		size = UINT32_MAX - begin;
 	kind = kind_of(cie, &bytes, code, begin);
 	/* A walk looks up the byte before a return address; no call is before this code. */
-	if ((kind == FRAME_SIGNAL_RETURN && begins_signal_return(code, begin)) ||
+	if ((kind == FRAME_SIGNAL_RETURN &&
+	     begins_signal_return(code, begin, cie->frame.machine)) ||
 	    kind == FRAME_INTERRUPTED) {
 		size += begin > segment->begin;
 		begin -= begin > segment->begin;
@@ -311,6 +319,7 @@ int call_frames_read(struct call_frames *frames, bool is_eh, const struct frame_
 	int r;
 
 	*frames = (struct call_frames){ .is_eh = is_eh,
+					.machine = cfi_machine_of(code->elf->machine),
 					.bytes = section->bytes,
 					.size = section->size,
 					.address = section->address };

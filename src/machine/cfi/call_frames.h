@@ -36,6 +36,7 @@ struct frame_cie {
 
 struct call_frames {
 	bool is_eh;
+	const struct cfi_machine *machine;
 	uint8_t *bytes; /* owned */
 	uint64_t size;
 	uint64_t address; /* of the first byte in memory */
@@ -54,7 +55,8 @@ int call_frames_read(struct call_frames *frames, bool is_eh, const struct frame_
 		     struct unwind_counts *counts);
 
 /* The CIE of .eh_frame at the first of the bytes, which may go on behind it. */
-struct frame_cie call_frames_cie(const struct frame_bytes *bytes);
+struct frame_cie call_frames_cie(const struct frame_bytes *bytes,
+				 const struct cfi_machine *machine);
 
 /*
  * Whether the frame is already set up where the code of an FDE with these instructions begins: the

@@ -5,11 +5,6 @@
 
 #include "cfi/eh_pointer.h"
 
-/* DWARF numbers of rbp, rsp, rbx. */
-#define FP_REGISTER   6
-#define SP_REGISTER   7
-#define KEPT_REGISTER 3
-
 #define MAX_REMEMBERED 32	   /* states; compilers go no deeper than 2 */
 #define MAX_EXPRESSION (64u << 10) /* bytes */
 
@@ -42,7 +37,7 @@ enum {
 	DW_CFA_VAL_OFFSET_SF,
 	DW_CFA_VAL_EXPRESSION,
 	DW_CFA_ADVANCE_LOC8 = 0x1d,
-	DW_CFA_GNU_WINDOW_SAVE = 0x2d,
+	DW_CFA_GNU_WINDOW_SAVE = 0x2d, /* on aarch64: the return address is signed from here on */
 	DW_CFA_GNU_ARGS_SIZE = 0x2e,
 	DW_CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
@@ -63,17 +58,15 @@ struct run {
 /* The state of a register, or NULL for one that no walk needs. */
 static struct cfi_register *tracked(struct run *run, uint64_t number)
 {
+	const struct cfi_machine *machine = run->frame->machine;
+
 	if (number == run->frame->ra_register)
 		return &run->state.ra;
-	switch (number) {
-	case FP_REGISTER:
+	if (number == machine->fp)
 		return &run->state.fp;
-	case SP_REGISTER:
+	if (number == machine->sp)
 		return &run->state.sp;
-	case KEPT_REGISTER:
-		return &run->state.rbx;
-	}
-	return NULL;
+	return number == machine->followed ? &run->state.rbx : NULL;
 }
 
 static void set_register(struct run *run, uint64_t number, enum cfi_register_rule rule,

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cfi/cfi_machine.h"
 #include "cfi/row_writer.h"
 #include "elf/byte_reader.h"
 
@@ -43,6 +44,7 @@ struct cfi_state {
 
 /* What all FDEs of a CIE share. */
 struct cfi_frame {
+	const struct cfi_machine *machine;
 	uint64_t code_align; /* 1 .. 255 */
 	int64_t data_align;
 	uint64_t ra_register;

@@ -9,9 +9,6 @@
 /* Bytes. No rule expresses longer expressions; each row may take the evaluation of two. */
 #define MAX_EVALUATED 64
 
-#define FP_REGISTER 6
-#define SP_REGISTER 7
-
 static bool fits(int64_t value)
 {
 	return value == (int32_t)value;
@@ -23,14 +20,15 @@ static bool evaluate(const uint8_t *bytes, uint32_t size, bool with_cfa,
 	return size <= MAX_EVALUATED && expression_evaluate(bytes, size, with_cfa, ret_value);
 }
 
-static bool set_cfa_base(struct wire_rule *rule, uint64_t number, int64_t offset, bool deref)
+static bool set_cfa_base(struct wire_rule *rule, const struct cfi_machine *machine, uint64_t number,
+			 int64_t offset, bool deref)
 {
-	if (number >= WIRE_N_REGISTERS || !fits(offset))
+	if (number >= machine->n_registers || !fits(offset))
 		return false;
 	rule->cfa_offset = (int32_t)offset;
-	if (number == SP_REGISTER) {
+	if (number == machine->sp) {
 		rule->cfa = deref ? WIRE_CFA_SP_DEREF : WIRE_CFA_SP;
-	} else if (number == FP_REGISTER) {
+	} else if (number == machine->fp) {
 		rule->cfa = deref ? WIRE_CFA_FP_DEREF : WIRE_CFA_FP;
 	} else {
 		rule->cfa = deref ? WIRE_CFA_REG_DEREF : WIRE_CFA_REG;
@@ -39,7 +37,8 @@ static bool set_cfa_base(struct wire_rule *rule, uint64_t number, int64_t offset
 	return true;
 }
 
-static bool set_cfa_expression(struct wire_rule *rule, const struct cfi_state *state)
+static bool set_cfa_expression(struct wire_rule *rule, const struct cfi_machine *machine,
+			       const struct cfi_state *state)
 {
 	struct expression_value value;
 
@@ -55,7 +54,7 @@ static bool set_cfa_expression(struct wire_rule *rule, const struct cfi_state *s
 		return true;
 	}
 	if (value.index != EXPRESSION_NO_REGISTER) {
-		if (value.form != EXPRESSION_DEREF || value.base != SP_REGISTER)
+		if (value.form != EXPRESSION_DEREF || value.base != machine->sp)
 			return false;
 		rule->cfa = WIRE_CFA_SP_INDEX;
 		rule->reg = value.index;
@@ -64,20 +63,24 @@ static bool set_cfa_expression(struct wire_rule *rule, const struct cfi_state *s
 		return true;
 	}
 	rule->extra = (int32_t)value.add;
-	return set_cfa_base(rule, value.base, value.offset, value.form == EXPRESSION_DEREF);
+	return set_cfa_base(rule, machine, value.base, value.offset,
+			    value.form == EXPRESSION_DEREF);
 }
 
-static void set_cfa(struct wire_rule *rule, const struct cfi_state *state)
+static void set_cfa(struct wire_rule *rule, const struct cfi_machine *machine,
+		    const struct cfi_state *state)
 {
-	if (state->cfa_bytes ? set_cfa_expression(rule, state)
-			     : set_cfa_base(rule, state->cfa_register, state->cfa_offset, false))
+	if (state->cfa_bytes
+		    ? set_cfa_expression(rule, machine, state)
+		    : set_cfa_base(rule, machine, state->cfa_register, state->cfa_offset, false))
 		return;
 	*rule = (struct wire_rule){ .cfa = WIRE_CFA_UNSUPPORTED,
 				    .extra = state->cfa_bytes ? RULE_UNSUPPORTED_EXPRESSION
 							      : RULE_UNSUPPORTED_OTHER };
 }
 
-static void set_fp(struct wire_rule *rule, const struct cfi_register *fp)
+static void set_fp(struct wire_rule *rule, const struct cfi_machine *machine,
+		   const struct cfi_register *fp)
 {
 	struct expression_value value;
 
@@ -96,18 +99,18 @@ static void set_fp(struct wire_rule *rule, const struct cfi_register *fp)
 		rule->fp_offset = (int32_t)fp->value;
 		return;
 	case CFI_REGISTER:
-		if (fp->value < 0 || fp->value >= WIRE_N_REGISTERS)
+		if (fp->value < 0 || fp->value >= machine->n_registers)
 			break;
-		rule->fp = fp->value == FP_REGISTER ? WIRE_FP_SAME : WIRE_FP_REG;
-		rule->fp_offset = fp->value == FP_REGISTER ? 0 : (int32_t)fp->value;
+		rule->fp = fp->value == machine->fp ? WIRE_FP_SAME : WIRE_FP_REG;
+		rule->fp_offset = fp->value == machine->fp ? 0 : (int32_t)fp->value;
 		return;
 	case CFI_EXPRESSION:
 		if (!evaluate(fp->bytes, fp->size, true, &value) || value.form != EXPRESSION_SUM ||
 		    value.index != EXPRESSION_NO_REGISTER || !fits(value.offset))
 			break;
-		if (value.base != FP_REGISTER && value.base != EXPRESSION_CFA)
+		if (value.base != machine->fp && value.base != EXPRESSION_CFA)
 			break;
-		rule->fp = value.base == FP_REGISTER ? WIRE_FP_FP : WIRE_FP_CFA;
+		rule->fp = value.base == machine->fp ? WIRE_FP_FP : WIRE_FP_CFA;
 		rule->fp_offset = (int32_t)value.offset;
 		return;
 	case CFI_VALUE:
@@ -116,43 +119,57 @@ static void set_fp(struct wire_rule *rule, const struct cfi_register *fp)
 	rule->fp = WIRE_FP_UNSUPPORTED;
 }
 
-static bool set_ra_offset(struct wire_rule *rule, int64_t offset)
+/* Whether the rule's CFA uses neither `extra` nor, with `reg`, the register. */
+static bool has_room(const struct wire_rule *rule, bool reg)
 {
-	if (offset == -8) {
+	if (rule->cfa == WIRE_CFA_SP_INDEX || rule->cfa == WIRE_CFA_REG_DEREF)
+		return false;
+	return reg ? rule->cfa != WIRE_CFA_REG
+		   : rule->cfa != WIRE_CFA_SP_DEREF && rule->cfa != WIRE_CFA_FP_DEREF;
+}
+
+static bool set_ra_offset(struct wire_rule *rule, const struct cfi_machine *machine, int64_t offset)
+{
+	bool links = machine->link != CFI_NO_REGISTER;
+
+	if (!links && offset == -8) {
 		rule->ra = WIRE_RA_CFA;
 		return true;
 	}
-	if (!fits(offset) || rule->cfa == WIRE_CFA_SP_DEREF || rule->cfa == WIRE_CFA_FP_DEREF ||
-	    rule->cfa == WIRE_CFA_REG_DEREF || rule->cfa == WIRE_CFA_SP_INDEX)
+	if (!fits(offset) || !has_room(rule, false))
 		return false;
-	rule->ra = WIRE_RA_CFA_OFFSET;
+	rule->ra = links ? WIRE_RA_CFA : WIRE_RA_CFA_OFFSET;
 	rule->extra = (int32_t)offset;
 	return true;
 }
 
-static bool set_ra_register(struct wire_rule *rule, int64_t number)
+static bool set_ra_register(struct wire_rule *rule, const struct cfi_machine *machine,
+			    int64_t number)
 {
-	if (number < 0 || number >= WIRE_N_REGISTERS || rule->cfa == WIRE_CFA_REG ||
-	    rule->cfa == WIRE_CFA_REG_DEREF || rule->cfa == WIRE_CFA_SP_INDEX)
+	if (number < 0 || number >= machine->n_registers || !has_room(rule, true))
 		return false;
 	rule->ra = WIRE_RA_REG;
 	rule->reg = (uint8_t)number;
 	return true;
 }
 
-static void set_ra(struct wire_rule *rule, const struct cfi_register *ra)
+static void set_ra(struct wire_rule *rule, const struct cfi_machine *machine,
+		   const struct cfi_register *ra)
 {
 	struct expression_value value;
 	bool known = false;
 
 	if (ra->rule == CFI_OFFSET)
-		known = set_ra_offset(rule, ra->value);
+		known = set_ra_offset(rule, machine, ra->value);
 	else if (ra->rule == CFI_REGISTER)
-		known = set_ra_register(rule, ra->value);
+		known = set_ra_register(rule, machine, ra->value);
 	else if (ra->rule == CFI_EXPRESSION)
 		known = evaluate(ra->bytes, ra->size, true, &value) &&
 			value.form == EXPRESSION_SUM && value.base == EXPRESSION_CFA &&
-			value.index == EXPRESSION_NO_REGISTER && set_ra_offset(rule, value.offset);
+			value.index == EXPRESSION_NO_REGISTER &&
+			set_ra_offset(rule, machine, value.offset);
+	else if (machine->link != CFI_NO_REGISTER && ra->rule != CFI_VALUE)
+		known = set_ra_register(rule, machine, machine->link);
 	if (!known)
 		rule->ra = WIRE_RA_UNSUPPORTED;
 }
@@ -187,26 +204,27 @@ static bool sp_is_cfa(const struct cfi_register *sp)
  * The kernel's signal frame, as glibc describes it for its trampoline: the stack pointer is at 160
  * bytes of it, the interrupted address at 168.
  */
-static bool is_signal_frame(const struct cfi_state *state)
+static bool is_signal_frame(const struct cfi_machine *machine, const struct cfi_state *state)
 {
 	struct expression_value value;
 
-	return state->cfa_bytes && state->ra.rule == CFI_EXPRESSION &&
+	return machine->signal_pc && state->cfa_bytes && state->ra.rule == CFI_EXPRESSION &&
 	       evaluate(state->cfa_bytes, state->cfa_size, false, &value) &&
-	       value.form == EXPRESSION_DEREF && value.base == SP_REGISTER &&
-	       value.index == EXPRESSION_NO_REGISTER && value.offset == 160 && !value.add &&
-	       evaluate(state->ra.bytes, state->ra.size, true, &value) &&
-	       value.form == EXPRESSION_SUM && value.base == SP_REGISTER &&
-	       value.index == EXPRESSION_NO_REGISTER && value.offset == 168;
+	       value.form == EXPRESSION_DEREF && value.base == machine->sp &&
+	       value.index == EXPRESSION_NO_REGISTER && value.offset == machine->signal_sp &&
+	       !value.add && evaluate(state->ra.bytes, state->ra.size, true, &value) &&
+	       value.form == EXPRESSION_SUM && value.base == machine->sp &&
+	       value.index == EXPRESSION_NO_REGISTER && value.offset == machine->signal_pc;
 }
 
 void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
 	      struct wire_rule *ret_rule)
 {
+	const struct cfi_machine *machine = frame->machine;
 	struct wire_rule rule = { 0 };
 
 	/* In these frames no walk uses the CFA: one rule for all. */
-	if (frame->is_signal && is_signal_frame(state)) {
+	if (frame->is_signal && is_signal_frame(machine, state)) {
 		*ret_rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL };
 		return;
 	}
@@ -214,10 +232,10 @@ void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
 		*ret_rule = (struct wire_rule){ .cfa = WIRE_CFA_SP, .ra = WIRE_RA_END };
 		return;
 	}
-	set_cfa(&rule, state);
-	set_fp(&rule, &state->fp);
+	set_cfa(&rule, machine, state);
+	set_fp(&rule, machine, &state->fp);
 	if (rule.cfa != WIRE_CFA_UNSUPPORTED) {
-		set_ra(&rule, &state->ra);
+		set_ra(&rule, machine, &state->ra);
 		if (!sp_is_cfa(&state->sp))
 			rule.ra = WIRE_RA_UNSUPPORTED;
 		set_rbx(&rule, &state->rbx);

@@ -70,7 +70,7 @@ static bool load_cie(struct frame_lookup *lookup, uint64_t address)
 		return lookup->cie.usable;
 	piece.size = read_at(lookup->elf, address, bytes, sizeof(bytes));
 	lookup->cie_address = address;
-	lookup->cie = call_frames_cie(&piece);
+	lookup->cie = call_frames_cie(&piece, cfi_machine_of(lookup->elf->machine));
 	return lookup->cie.usable;
 }
 

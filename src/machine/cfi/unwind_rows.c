@@ -67,7 +67,7 @@ static int read_frames(struct compilation *all, enum unwind_source source)
 static int read_go(struct compilation *all)
 {
 	own(code_ranges_free) struct code_ranges more = { 0 };
-	int r = go_table_open(all->elf, &all->go);
+	int r = all->elf->machine == EM_X86_64 ? go_table_open(all->elf, &all->go) : -ENODATA;
 
 	if (r == 0)
 		r = go_table_load(&all->go);
@@ -79,11 +79,15 @@ static int read_go(struct compilation *all)
 	return r < 0 ? r : merge(all, &more);
 }
 
+/* Code that is known by its bytes or followed: only that of x86-64 is. */
 static int read_code(struct compilation *all, struct rule_table *rules)
 {
 	own(code_ranges_free) struct code_ranges more = { 0 };
-	int r = code_stubs_find(&all->code, &all->ranges, rules, &more);
+	int r;
 
+	if (all->elf->machine != EM_X86_64)
+		return 0;
+	r = code_stubs_find(&all->code, &all->ranges, rules, &more);
 	if (r < 0)
 		return r;
 	r = crt_code_find(&all->code, &all->ranges, rules, &more);
@@ -149,11 +153,12 @@ static int put_rows(struct compilation *all)
 	return 0;
 }
 
-static int compile(struct compilation *all, struct rule_table *rules, struct unwind_rows *ret_rows)
+static int compile(struct compilation *all, uint16_t machine, struct rule_table *rules,
+		   struct unwind_rows *ret_rows)
 {
 	int r;
 
-	if (!all->elf->is_64 || all->elf->machine != ARCH_ELF ||
+	if (!all->elf->is_64 || all->elf->machine != machine ||
 	    (all->elf->type != ET_EXEC && all->elf->type != ET_DYN))
 		return -ENOEXEC;
 	load_segments_lower_file(all->elf);
@@ -194,13 +199,19 @@ static int explain(int r, struct error *err)
 		     : 0;
 }
 
-int unwind_rows_compile(int fd, struct rule_table *rules, struct unwind_rows *ret_rows,
-			struct error *err)
+int unwind_rows_compile_machine(int fd, uint16_t machine, struct rule_table *rules,
+				struct unwind_rows *ret_rows, struct error *err)
 {
 	own(compilation_free) struct compilation all = { 0 };
 	int r = elf_file_open(fd, &all.elf);
 
-	return explain(r < 0 ? r : compile(&all, rules, ret_rows), err);
+	return explain(r < 0 ? r : compile(&all, machine, rules, ret_rows), err);
+}
+
+int unwind_rows_compile(int fd, struct rule_table *rules, struct unwind_rows *ret_rows,
+			struct error *err)
+{
+	return unwind_rows_compile_machine(fd, ARCH_ELF, rules, ret_rows, err);
 }
 
 int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_table *rules,
@@ -209,7 +220,7 @@ int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_table
 	own(compilation_free) struct compilation all = { 0 };
 	int r = elf_file_open_memory(bytes, size, &all.elf);
 
-	return explain(r < 0 ? r : compile(&all, rules, ret_rows), err);
+	return explain(r < 0 ? r : compile(&all, ARCH_ELF, rules, ret_rows), err);
 }
 
 void unwind_rows_free(struct unwind_rows *rows)

@@ -65,6 +65,9 @@ struct unwind_rows {
  */
 int unwind_rows_compile(int fd, struct rule_table *rules, struct unwind_rows *ret_rows,
 			struct error *err);
+/* As unwind_rows_compile(), of a file of that machine: EM_X86_64 or EM_AARCH64. */
+int unwind_rows_compile_machine(int fd, uint16_t machine, struct rule_table *rules,
+				struct unwind_rows *ret_rows, struct error *err);
 int unwind_rows_compile_memory(const void *bytes, size_t size, struct rule_table *rules,
 			       struct unwind_rows *ret_rows, struct error *err);
 

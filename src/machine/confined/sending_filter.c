@@ -18,13 +18,16 @@ int rights_keep_sending(void)
 		ALLOW_CALL(connect), ALLOW_CALL(bind), ALLOW_CALL(getsockname),
 		ALLOW_CALL(getpeername), ALLOW_CALL(getsockopt), ALLOW_CALL(setsockopt),
 		ALLOW_CALL(sendto), ALLOW_CALL(sendmsg), ALLOW_CALL(sendmmsg), ALLOW_CALL(recvfrom),
-		ALLOW_CALL(recvmsg), ALLOW_CALL(poll), ALLOW_CALL(ppoll), ALLOW_CALL(ioctl),
+		ALLOW_CALL(recvmsg), ALLOW_CALL(ppoll), ALLOW_CALL(ioctl),
 		ALLOW_CALL(read), ALLOW_CALL(pread64), ALLOW_CALL(lseek), ALLOW_CALL(close),
 		ALLOW_CALL(fstat), ALLOW_CALL(newfstatat), ALLOW_CALL(fcntl),
 		ALLOW_CALL(brk), ALLOW_CALL(mmap), ALLOW_CALL(munmap), ALLOW_CALL(mremap),
 		ALLOW_CALL(madvise), ALLOW_CALL(mprotect), ALLOW_CALL(futex),
 		ALLOW_CALL(getrandom), ALLOW_CALL(clock_gettime), ALLOW_CALL(gettimeofday),
-		ALLOW_CALL(time), ALLOW_CALL(uname), ALLOW_CALL(getpid), ALLOW_CALL(geteuid),
+#ifdef SYS_poll
+		ALLOW_CALL(poll), ALLOW_CALL(time),
+#endif
+		ALLOW_CALL(uname), ALLOW_CALL(getpid), ALLOW_CALL(geteuid),
 		ALLOW_CALL(rt_sigreturn), ALLOW_CALL(rt_sigaction), ALLOW_CALL(rt_sigprocmask),
 		ALLOW_CALL(restart_syscall), ALLOW_CALL(exit_group),
 		/* No AF_UNIX: services of the machine would take us for a user. */

@@ -20,13 +20,8 @@
 #define MAX_DEPTH     32
 #define MAX_WALKED    65536u
 
-struct cgroup {
-	uint64_t id;
-	char *path; /* or NULL */
-};
-
 struct cgroups {
-	struct cgroup *at;
+	struct names_cgroup **at; /* their paths are owned, and NULL where not known */
 	uint32_t n, capacity;
 	struct index by_id;
 	char *mount_point; /* of the cgroup2 hierarchy, or NULL */
@@ -88,8 +83,10 @@ int cgroups_new(struct cgroups **ret_cgroups)
 
 static void clear(struct cgroups *cgroups)
 {
-	for (uint32_t i = 0; i < cgroups->n; i++)
-		free(cgroups->at[i].path);
+	for (uint32_t i = 0; i < cgroups->n; i++) {
+		free((char *)cgroups->at[i]->path);
+		free(cgroups->at[i]);
+	}
 	free(cgroups->at);
 	index_free(&cgroups->by_id);
 	own_fd(&cgroups->mount);
@@ -104,14 +101,14 @@ void cgroups_free(struct cgroups *cgroups)
 	free(cgroups);
 }
 
-static struct cgroup *find(const struct cgroups *cgroups, uint64_t id)
+static struct names_cgroup *find(const struct cgroups *cgroups, uint64_t id)
 {
 	struct index_cursor cursor;
 
 	for (uint32_t at = index_first(&cgroups->by_id, hash_u64(id), &cursor); at != INDEX_NONE;
 	     at = index_next(&cgroups->by_id, &cursor)) {
-		if (cgroups->at[at].id == id)
-			return &cgroups->at[at];
+		if (cgroups->at[at]->id == id)
+			return cgroups->at[at];
 	}
 	return NULL;
 }
@@ -120,7 +117,8 @@ static struct cgroup *find(const struct cgroups *cgroups, uint64_t id)
 static int enter(struct cgroups *cgroups, uint64_t id, char *path)
 {
 	own(own_free) char *taken = path;
-	struct cgroup *known = find(cgroups, id);
+	own(own_free) struct names_cgroup *new = NULL;
+	struct names_cgroup *known = find(cgroups, id);
 
 	if (known) {
 		if (!known->path)
@@ -129,9 +127,11 @@ static int enter(struct cgroups *cgroups, uint64_t id, char *path)
 	}
 	if (grow(&cgroups->at, &cgroups->capacity, cgroups->n + 1) < 0)
 		return -ENOMEM;
-	if (index_add(&cgroups->by_id, hash_u64(id), cgroups->n) < 0)
+	new = calloc(1, sizeof(*new));
+	if (!new || index_add(&cgroups->by_id, hash_u64(id), cgroups->n) < 0)
 		return -ENOMEM;
-	cgroups->at[cgroups->n++] = (struct cgroup){ .id = id, .path = take_ptr(taken) };
+	*new = (struct names_cgroup){ .id = id, .path = take_ptr(taken) };
+	cgroups->at[cgroups->n++] = take_ptr(new);
 	return 0;
 }
 
@@ -233,12 +233,10 @@ static int learn_by_walking(struct cgroups *cgroups, uint64_t id)
 	return r < 0 ? r : enter(cgroups, id, NULL);
 }
 
-int cgroups_learn(struct cgroups *cgroups, uint64_t id)
+static int learn(struct cgroups *cgroups, uint64_t id)
 {
 	int r;
 
-	if (find(cgroups, id))
-		return 0;
 	if (!is_mounted(cgroups))
 		return enter(cgroups, id, NULL);
 	if (!cgroups->no_handles) {
@@ -249,11 +247,24 @@ int cgroups_learn(struct cgroups *cgroups, uint64_t id)
 	return learn_by_walking(cgroups, id);
 }
 
-const char *cgroups_path(const struct cgroups *cgroups, uint64_t id)
+int cgroups_learn(struct cgroups *cgroups, uint64_t id, struct names_cgroup **ret_new)
 {
-	const struct cgroup *cgroup = find(cgroups, id);
+	int r;
 
-	return cgroup ? cgroup->path : NULL;
+	*ret_new = NULL;
+	if (find(cgroups, id))
+		return 0;
+	r = learn(cgroups, id);
+	if (r == 0)
+		*ret_new = find(cgroups, id);
+	return r;
+}
+
+const struct names_cgroup *cgroups_get(const struct cgroups *cgroups, uint64_t id)
+{
+	const struct names_cgroup *cgroup = find(cgroups, id);
+
+	return cgroup && cgroup->path ? cgroup : NULL;
 }
 
 /* A part of a name may be shorter than what tells cgroups apart. */
@@ -286,11 +297,11 @@ uint32_t cgroups_named(const char *name, char *ret_text, size_t size)
 	if (top >= 0)
 		walk(&cgroups, top, path, 0, &walked);
 	for (uint32_t i = 0; i < cgroups.n; i++) {
-		if (!cgroups.at[i].path || !is_named(cgroups.at[i].path, name))
+		if (!cgroups.at[i]->path || !is_named(cgroups.at[i]->path, name))
 			continue;
 		if (n++ < NAMED_SHOWN && used < size)
 			used += (size_t)snprintf(ret_text + used, size - used, "%s%s",
-						 used ? ", " : "", cgroups.at[i].path);
+						 used ? ", " : "", cgroups.at[i]->path);
 	}
 	clear(&cgroups);
 	return n;

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tally/names.h"
+
 struct cgroups;
 
 /*
@@ -30,14 +32,17 @@ uint32_t cgroups_named(const char *name, char *ret_text, size_t size);
 int cgroups_new(struct cgroups **ret_cgroups);
 void cgroups_free(struct cgroups *cgroups);
 
-/* Looks the id up unless that was done before. 0, also when it is not found; or -ENOMEM. */
-int cgroups_learn(struct cgroups *cgroups, uint64_t id);
+/*
+ * Looks the id up unless that was done before. Gives the cgroup, whose labels are to be set and
+ * whose path may be NULL, if that was not; else NULL. 0, also when it is not found; or -ENOMEM.
+ */
+int cgroups_learn(struct cgroups *cgroups, uint64_t id, struct names_cgroup **ret_new);
 
 /*
- * The path below the mount point of the hierarchy, "/" for its root; NULL if the id was not learned
- * or not found: the cgroup was removed, or is outside of our cgroup namespace. Valid as long as
- * `cgroups`.
+ * The cgroup with its path below the mount point of the hierarchy, "/" for its root; NULL if the id
+ * was not learned or not found: the cgroup was removed, or is outside of our cgroup namespace.
+ * Valid as long as `cgroups`.
  */
-const char *cgroups_path(const struct cgroups *cgroups, uint64_t id);
+const struct names_cgroup *cgroups_get(const struct cgroups *cgroups, uint64_t id);
 
 #endif

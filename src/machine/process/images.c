@@ -45,6 +45,9 @@ static int make_parts(struct images *images, uint32_t hold_files)
 	r = confined_new(&limits, &context->readers);
 	if (r < 0)
 		return r;
+	r = containers_new(context->roots, context->opener, context->readers, &images->containers);
+	if (r < 0)
+		return r;
 	return files_new(hold_files,
 			 &(struct file_access){ .roots = context->roots,
 						.opener = context->opener,
@@ -75,6 +78,7 @@ void images_free(struct images *images)
 		return;
 	spaces_clear(&images->spaces);
 	cgroups_free(images->cgroups);
+	containers_free(images->containers);
 	free(images->ids);
 	files_free(images->context.files);
 	roots_free(images->context.roots);
@@ -282,12 +286,15 @@ int images_file_segments(const struct images *images, uint32_t file,
 
 int images_learn_cgroup(struct images *images, uint64_t id)
 {
-	return cgroups_learn(images->cgroups, id);
+	struct names_cgroup *new;
+	int r = cgroups_learn(images->cgroups, id, &new);
+
+	return r == 0 && new &&new->path ? containers_learn(images->containers, new) : r;
 }
 
-const char *images_cgroup(const struct images *images, uint64_t id)
+const struct names_cgroup *images_cgroup(const struct images *images, uint64_t id)
 {
-	return cgroups_path(images->cgroups, id);
+	return cgroups_get(images->cgroups, id);
 }
 
 const struct images_losses *images_losses(const struct images *images)

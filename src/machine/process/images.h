@@ -33,6 +33,7 @@
 #include "elf/load_segments.h"
 #include "files/file_outline.h"
 #include "files/mapped_file.h"
+#include "tally/names.h"
 
 #define IMAGE_NONE 0u /* the id of no image; in a tally also that of the kernel */
 
@@ -227,13 +228,14 @@ bool images_jit_is_over(const struct images *images, uint32_t image);
 void images_reported_jit(struct images *images);
 
 /*
- * Looks up the path of a cgroup while it exists; `id` as from bpf_get_current_cgroup_id(). 0 or
- * -ENOMEM.
+ * Looks up the path of a cgroup while it exists, and the names of its container; `id` as from
+ * bpf_get_current_cgroup_id(). 0 or -ENOMEM.
  */
 int images_learn_cgroup(struct images *images, uint64_t id);
 
-/* Its path in the cgroup file system, or NULL; valid as long as `images`. */
-const char *images_cgroup(const struct images *images, uint64_t id);
+/* The cgroup, if its path in the cgroup file system is known, or NULL; valid as long as `images`.
+ */
+const struct names_cgroup *images_cgroup(const struct images *images, uint64_t id);
 
 /*
  * The mappings that a live process has now, ascending; NULL if nothing is known of it or it has

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "containers/containers.h"
 #include "process/cgroups.h"
 #include "process/snapshot.h"
 #include "process/spaces.h"
@@ -18,6 +19,7 @@ struct images {
 	struct snapshot_context context;
 	struct spaces spaces;
 	struct cgroups *cgroups;
+	struct containers *containers;
 	struct image **ids; /* by id; [0] is not used */
 	uint32_t n_ids, ids_capacity;
 	uint64_t bytes; /* images_bytes() */

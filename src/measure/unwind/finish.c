@@ -26,7 +26,7 @@ static int read_copy(const struct copy *copy, void *to, uint32_t size, uint64_t 
 	return 0;
 }
 
-#define UNWIND_CONTEXT		       , const struct copy *copy
+#define UNWIND_CONTEXT		       , const struct copy *copy __attribute__((unused))
 #define UNWIND_PASS		       , copy
 #define UNWIND_READ(to, size, address) read_copy(copy, to, size, address)
 /* The copy has no code. */

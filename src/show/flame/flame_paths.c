@@ -111,7 +111,7 @@ static int add_cgroup(struct flame_paths *paths, const struct profile_entry *ent
 	int r = -ENOMEM;
 
 	bytes_start(&name, NULL);
-	frame_text_cgroup(&name, paths->profile, entry->cgroup);
+	frame_text_cgroup_named(&name, paths->profile, entry->cgroup);
 	bytes_char(&name, '\0');
 	frame.name = name.start;
 	if (!name.failed)

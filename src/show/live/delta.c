@@ -91,10 +91,6 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.unwalked = now->unwalked - before->unwalked,
 		.failed = now->failed - before->failed,
 		.unread = now->unread - before->unread,
-		.unreturned = now->unreturned - before->unreturned,
-		.unentered = now->unentered - before->unentered,
-		.lost_calls = now->lost_calls - before->lost_calls,
-		.lost_values = now->lost_values - before->lost_values,
 		.unsampled = now->unsampled - before->unsampled,
 		.lost_memory = now->lost_memory - before->lost_memory,
 		.counts_full = now->counts_full,
@@ -121,10 +117,6 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->unwalked += more->unwalked;
 	to->failed += more->failed;
 	to->unread += more->unread;
-	to->unreturned += more->unreturned;
-	to->unentered += more->unentered;
-	to->lost_calls += more->lost_calls;
-	to->lost_values += more->lost_values;
 	to->unsampled += more->unsampled;
 	to->lost_memory += more->lost_memory;
 	to->counts_full |= more->counts_full;
@@ -133,7 +125,7 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 }
 
 static void fill(struct delta *delta, struct delta_tracker *tracker, const struct tally *tally,
-		 const char *(*cgroup)(void *context, uint64_t id), void *context)
+		 const struct names_cgroup *(*cgroup)(void *context, uint64_t id), void *context)
 {
 	const struct tally_entry *entries = tally_entries(tally);
 	uint32_t n = tally_n_entries(tally);
@@ -167,7 +159,7 @@ static void fill(struct delta *delta, struct delta_tracker *tracker, const struc
 }
 
 int delta_take(struct delta_tracker *tracker, const struct tally *tally, uint64_t at_ns,
-	       const char *(*cgroup)(void *context, uint64_t id), void *context,
+	       const struct names_cgroup *(*cgroup)(void *context, uint64_t id), void *context,
 	       struct delta **ret_batch)
 {
 	own(own_delta_free) struct delta *delta = calloc(1, sizeof(*delta));

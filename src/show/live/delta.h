@@ -7,6 +7,7 @@
 #ifndef STACKTALLY_LIVE_DELTA_H
 #define STACKTALLY_LIVE_DELTA_H
 
+#include "tally/names.h"
 #include "tally/tally.h"
 
 /* A new entry. Its frames follow those of the entry before in delta.frames, kernel before user. */
@@ -16,7 +17,7 @@ struct delta_entry {
 	struct tally_entry entry;
 	uint32_t n_kernel, n_user; /* frames */
 	uint32_t kernel_flags, user_flags;
-	const char *cgroup; /* borrowed path of entry.cgroup, or NULL */
+	const struct names_cgroup *cgroup; /* that of entry.cgroup, borrowed; or NULL */
 };
 
 /* What a known entry counted. Entries are numbered in the order in which they were sent. */
@@ -55,12 +56,12 @@ struct delta_tracker {
 };
 
 /*
- * Makes the delta of a tally, which has to be the same one in each call. `cgroup` returns the path
- * of a cgroup id or NULL; the path must outlive the delta. The caller frees `ret_delta`. 0, or
+ * Makes the delta of a tally, which has to be the same one in each call. `cgroup` returns the
+ * cgroup with an id or NULL; it must outlive the delta. The caller frees `ret_delta`. 0, or
  * -ENOMEM: the tracker is then unchanged, and the next delta has all of it.
  */
 int delta_take(struct delta_tracker *tracker, const struct tally *tally, uint64_t at_ns,
-	       const char *(*cgroup)(void *context, uint64_t id), void *context,
+	       const struct names_cgroup *(*cgroup)(void *context, uint64_t id), void *context,
 	       struct delta **ret_delta);
 /* The tally is about to be cleared; what was not taken by now is in no delta. */
 void delta_tracker_reset(struct delta_tracker *tracker);

@@ -33,8 +33,8 @@ bool live_is_public(const struct live *live);
 int live_start(struct live *live, const struct model_source *source, uint64_t ago_ns,
 	       uint64_t (*events)(void *context), struct error *err);
 
-/* Returns the path of a cgroup, which must live as long as `live`, or NULL. */
-typedef const char *live_cgroup(void *context, uint64_t id);
+/* Returns the cgroup with an id, which must live as long as `live`, or NULL. */
+typedef const struct names_cgroup *live_cgroup(void *context, uint64_t id);
 
 /*
  * Hands over what is new in the tally, `at_ns` after the start of the measurement. The tally has to

@@ -69,7 +69,7 @@ static int add_entry(struct model *model, const struct delta_entry *new, const u
 	if (r < 0)
 		return r;
 	if (new->cgroup) {
-		r = names_add_cgroup(model->names, entry.cgroup, new->cgroup);
+		r = names_add_cgroup(model->names, new->cgroup);
 		if (r < 0)
 			return r;
 	}

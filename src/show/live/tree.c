@@ -171,8 +171,7 @@ static int add_entries(struct part *part, uint32_t first, uint32_t n)
 static int add_cgroups(struct part *part)
 {
 	for (uint32_t i = 0; i < names_n_cgroups(part->whole_names); i++) {
-		const struct names_cgroup *cgroup = &names_cgroups(part->whole_names)[i];
-		int r = names_add_cgroup(part->names, cgroup->id, cgroup->path);
+		int r = names_add_cgroup(part->names, &names_cgroups(part->whole_names)[i]);
 
 		if (r < 0)
 			return r;

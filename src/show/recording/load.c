@@ -149,20 +149,38 @@ static void load_object(struct loading *loading)
 		out_of_memory(loading);
 }
 
+static void load_labels(struct loading *loading, struct names_label labels[NAMES_MAX_LABELS],
+			uint32_t *ret_n)
+{
+	struct reader *reader = &loading->reader;
+	uint32_t n = (uint32_t)reader_up_to(reader, NAMES_MAX_LABELS, "too many labels");
+
+	for (uint32_t i = 0; i < n && !reader->failed; i++) {
+		labels[i] = (struct names_label){ .key = string(loading) };
+		labels[i].value = string(loading);
+		if (!reader->failed && (!labels[i].key || !labels[i].value))
+			reader_fail(reader, -EBADMSG, "label without a key or a value");
+	}
+	*ret_n = n;
+}
+
 static void load_cgroup(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
 	struct names *names = loading->recording->names;
-	uint64_t id = reader_number(reader);
-	const char *path = string(loading);
+	struct names_label labels[NAMES_MAX_LABELS];
+	struct names_cgroup cgroup = { .id = reader_number(reader), .labels = labels };
 	uint32_t n = names_n_cgroups(names);
 
+	cgroup.path = string(loading);
+	if (reader->version >= RECORDING_LABELS)
+		load_labels(loading, labels, &cgroup.n_labels);
 	if (reader->failed)
 		return;
 	/* Ascending ids: names_add_cgroup() then appends. */
-	if (!path || (n > 0 && names_cgroups(names)[n - 1].id >= id))
+	if (!cgroup.path || (n > 0 && names_cgroups(names)[n - 1].id >= cgroup.id))
 		reader_fail(reader, -EBADMSG, "cgroups without a path or out of order");
-	else if (names_add_cgroup(names, id, path) < 0)
+	else if (names_add_cgroup(names, &cgroup) < 0)
 		out_of_memory(loading);
 }
 
@@ -291,8 +309,6 @@ static void load_entry(struct loading *loading)
 
 	if (reader->version >= RECORDING_SUMS)
 		entry.events = reader_number(reader);
-	if (reader->version >= RECORDING_CALLS)
-		entry.largest = reader_number(reader);
 	entry.cgroup = reader_number(reader);
 	entry.tgid = (uint32_t)reader_up_to(reader, UINT32_MAX, "process id too large");
 	entry.tid = (uint32_t)reader_up_to(reader, UINT32_MAX, "thread id too large");
@@ -354,12 +370,6 @@ static void load_losses(struct loading *loading)
 		return;
 	losses->failed = reader_number(reader);
 	losses->unread = reader_number(reader);
-	if (reader->version < RECORDING_CALLS)
-		return;
-	losses->unreturned = reader_number(reader);
-	losses->unentered = reader_number(reader);
-	losses->lost_calls = reader_number(reader);
-	losses->lost_values = reader_number(reader);
 }
 
 static bool is_optional(int section)

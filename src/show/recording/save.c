@@ -52,6 +52,15 @@ static void put_string(struct saving *saving, const char *string)
 	section_put(&saving->to, string_id(saving, string));
 }
 
+static void collect_cgroup(struct saving *saving, const struct names_cgroup *cgroup)
+{
+	string_id(saving, cgroup->path);
+	for (uint32_t i = 0; i < cgroup->n_labels; i++) {
+		string_id(saving, cgroup->labels[i].key);
+		string_id(saving, cgroup->labels[i].value);
+	}
+}
+
 static void collect_strings(struct saving *saving, const struct profile_meta *meta)
 {
 	const char *of_meta[] = { meta->command, meta->command_line, meta->title,
@@ -65,7 +74,7 @@ static void collect_strings(struct saving *saving, const struct profile_meta *me
 	for (uint32_t i = 0; i < names_n_objects(names); i++)
 		string_id(saving, names_objects(names)[i].path);
 	for (uint32_t i = 0; i < names_n_cgroups(names); i++)
-		string_id(saving, names_cgroups(names)[i].path);
+		collect_cgroup(saving, &names_cgroups(names)[i]);
 	for (uint32_t i = 0; i < names_n_frames(names); i++) {
 		const struct names_frame frame = names_frame(names, i);
 
@@ -167,9 +176,18 @@ static void save_cgroups(struct saving *saving)
 {
 	saving->to.section = RECORDING_CGROUPS;
 	for (uint32_t i = 0; i < names_n_cgroups(saving->names); i++) {
+		const struct names_cgroup *cgroup = &names_cgroups(saving->names)[i];
+
 		section_begin_item(&saving->to);
-		section_put(&saving->to, names_cgroups(saving->names)[i].id);
-		put_string(saving, names_cgroups(saving->names)[i].path);
+		section_put(&saving->to, cgroup->id);
+		put_string(saving, cgroup->path);
+		if (saving->to.version < RECORDING_LABELS)
+			continue;
+		section_put(&saving->to, cgroup->n_labels);
+		for (uint32_t k = 0; k < cgroup->n_labels; k++) {
+			put_string(saving, cgroup->labels[k].key);
+			put_string(saving, cgroup->labels[k].value);
+		}
 	}
 	section_close(&saving->to);
 }
@@ -245,8 +263,6 @@ static void save_entries(struct saving *saving)
 		section_put(&saving->to, entry->count);
 		if (saving->to.version >= RECORDING_SUMS)
 			section_put(&saving->to, entry->events);
-		if (saving->to.version >= RECORDING_CALLS)
-			section_put(&saving->to, entry->largest);
 		section_put(&saving->to, entry->cgroup);
 		section_put(&saving->to, entry->tgid);
 		section_put(&saving->to, entry->tid);
@@ -285,12 +301,6 @@ static void save_end(struct saving *saving)
 		section_put(&saving->to, losses->failed);
 		section_put(&saving->to, losses->unread);
 	}
-	if (saving->to.version >= RECORDING_CALLS) {
-		section_put(&saving->to, losses->unreturned);
-		section_put(&saving->to, losses->unentered);
-		section_put(&saving->to, losses->lost_calls);
-		section_put(&saving->to, losses->lost_values);
-	}
 	section_close(&saving->to);
 	saving->to.section = RECORDING_END;
 	section_put(&saving->to, saving->n_strings);
@@ -318,23 +328,13 @@ static void save_all(struct saving *saving, const struct profile_meta *meta)
 	save_end(saving);
 }
 
-static bool has_calls(const struct tally *tally)
-{
-	const struct tally_losses *losses = tally_losses_of(tally);
-	bool found = losses->unreturned || losses->unentered || losses->lost_calls ||
-		     losses->lost_values;
-
-	for (uint32_t i = 0; i < tally_n_entries(tally) && !found; i++)
-		found = tally_entries(tally)[i].largest != 0;
-	return found;
-}
-
 /* The oldest version that has all there is, for the readers of older programs. */
 static uint32_t version_for(const struct profile_meta *meta, const struct tally *tally,
-			    const struct timeline *timeline)
+			    const struct names *names, const struct timeline *timeline)
 {
-	if (has_calls(tally))
-		return RECORDING_CALLS;
+	for (uint32_t i = 0; i < names_n_cgroups(names); i++)
+		if (names_cgroups(names)[i].n_labels)
+			return RECORDING_LABELS;
 	if (timeline)
 		return RECORDING_TIMES;
 	if (meta->summed || tally_losses_of(tally)->unread)
@@ -357,7 +357,7 @@ int recording_save(FILE *out, const struct profile_meta *meta, const struct tall
 				 "cannot save a recording: %u of %u addresses have names",
 				 names_n_addresses(names), tally_n_addresses(tally));
 	errno = 0;
-	section_writer_begin(&saving.to, out, version_for(meta, tally, told));
+	section_writer_begin(&saving.to, out, version_for(meta, tally, names, told));
 	if (!saving.to.failed)
 		save_all(&saving, meta);
 	section_writer_end(&saving.to);

@@ -88,12 +88,14 @@ static void put_text(struct bytes *bytes, const char *text, size_t size)
 
 static void put_cgroup(struct bytes *bytes, const struct profile *profile, uint64_t cgroup)
 {
-	const char *path = profile_cgroup_path(profile, cgroup);
+	struct bytes name;
 
-	if (path)
-		put_text(bytes, path, strlen(path));
-	else
-		frame_text_cgroup(bytes, profile, cgroup);
+	bytes_start(&name, NULL);
+	frame_text_cgroup_named(&name, profile, cgroup);
+	put_text(bytes, name.start, name.used);
+	if (name.failed)
+		bytes->failed = name.failed;
+	bytes_clear(&name);
 }
 
 static void put_process(void *context, const struct profile *profile,

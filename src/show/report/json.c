@@ -153,6 +153,13 @@ static const char *kernel_end(const struct profile_entry *entry)
 	return tally_end_name(entry->kernel_cut ? TALLY_END_DEPTH : TALLY_END_COMPLETE);
 }
 
+static void put_cgroup(struct json *json, const struct names_cgroup *cgroup)
+{
+	put_string(json, "cgroup", cgroup ? cgroup->path : NULL);
+	for (uint32_t i = 0; cgroup && i < cgroup->n_labels; i++)
+		put_string(json, cgroup->labels[i].key, cgroup->labels[i].value);
+}
+
 static void put_stack(struct json *json, const struct profile_entry *entry)
 {
 	bytes_char(&json->bytes, '{');
@@ -160,8 +167,6 @@ static void put_stack(struct json *json, const struct profile_entry *entry)
 	bytes_decimal(&json->bytes, entry->count);
 	if (json->profile->meta->summed)
 		put_number(json, "events", entry->events);
-	if (entry->largest)
-		put_number(json, "largest", entry->largest);
 	put_key(json, "comm");
 	json_string_n(&json->bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
 	put_number(json, "pid", entry->tgid);
@@ -169,7 +174,7 @@ static void put_stack(struct json *json, const struct profile_entry *entry)
 		put_number(json, "tid", entry->tid);
 	if (entry->cgroup) {
 		put_number(json, "cgroup_id", entry->cgroup);
-		put_string(json, "cgroup", profile_cgroup_path(json->profile, entry->cgroup));
+		put_cgroup(json, profile_cgroup(json->profile, entry->cgroup));
 	}
 	put_side(json, "kernel", entry->kernel, entry->n_kernel, "kernel_end", kernel_end(entry));
 	put_side(json, "user", entry->user, entry->n_user, "user_end", user_end(entry));

@@ -188,6 +188,8 @@ static void put_resource(struct otlp *otlp, const struct service *service)
 	put_resource_attribute(otlp, SERVICE_KEY_NAME, service->name);
 	if (*service->container)
 		put_resource_attribute(otlp, SERVICE_KEY_CONTAINER, service->container);
+	for (uint32_t i = 0; i < service->n_labels; i++)
+		put_resource_attribute(otlp, service->labels[i].key, service->labels[i].value);
 	for (uint32_t i = 0; i < options->n_labels; i++)
 		if (strcmp(options->labels[i].key, SERVICE_KEY_NAME) != 0)
 			put_resource_attribute(otlp, options->labels[i].key,
@@ -263,8 +265,7 @@ static void put_location(struct otlp *otlp, uint32_t i)
 
 static void put_mapping(struct otlp *otlp, uint32_t i)
 {
-	const struct names_object *object =
-		&otlp->profile->objects[otlp->tables.mappings[i].object];
+	const struct names_object *object = otlp->tables.mappings[i].object;
 	uint64_t bias = pprof_bias(object, otlp->options);
 	uint32_t id;
 

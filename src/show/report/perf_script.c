@@ -94,8 +94,7 @@ static int perf_script_write(const struct report *report, FILE *out, struct erro
 	const struct profile *profile = report->profile;
 	const struct timeline *timeline = report->measurement.timeline;
 	struct perf_script script = { .profile = profile };
-	uint64_t most =
-		profile->meta->timed || profile->meta->summed ? TIMED_RECORDS_MAX : RECORDS_MAX;
+	uint64_t most = profile->meta->timed ? TIMED_RECORDS_MAX : RECORDS_MAX;
 	int r;
 
 	script.each = profile->total / most + (profile->total % most ? 1 : 0);

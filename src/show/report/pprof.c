@@ -5,6 +5,9 @@
  * Samples come first and fill the tables, which follow. Ids count from 1 without gaps. A location
  * is one address with the functions inlined there, innermost first; it has at least one line. The
  * first mapping is the main program's, which pprof takes from there.
+ *
+ * A difference is written as pprof's -diff_base makes it: the samples of the base follow, with
+ * values below 0 and the label pprof::base, by which pprof finds the total that shares are of.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -94,13 +97,14 @@ static void put_number_label(struct pprof *pprof, const char *key, uint64_t valu
 
 static bool is_inlined(const struct pprof *pprof, uint32_t frame)
 {
-	return frame < pprof->profile->n_frames &&
-	       pprof->profile->frames[frame].is.flags & NAMES_FRAME_INLINED;
+	const struct profile_frame *is = pprof_frame(&pprof->tables, frame);
+
+	return is && is->is.flags & NAMES_FRAME_INLINED;
 }
 
-static void put_locations(struct pprof *pprof, const struct profile_entry *entry)
+static void put_locations(struct pprof *pprof, const struct profile_entry *entry, bool of_base)
 {
-	uint32_t n = stack_list(pprof->profile, entry, pprof->list);
+	uint32_t n = pprof_stack(&pprof->tables, entry, of_base, pprof->list);
 
 	pprof->part.used = 0;
 	for (uint32_t at = 0, end; at < n; at = end) {
@@ -124,21 +128,30 @@ static void put_text_label(struct pprof *pprof, const char *key, const char *val
 	put_string_label(pprof, key, value, strlen(value));
 }
 
+static void put_container(struct pprof *pprof, const struct service *service)
+{
+	if (*service->container)
+		put_text_label(pprof, SERVICE_KEY_CONTAINER, service->container);
+	for (uint32_t i = 0; i < service->n_labels; i++)
+		put_text_label(pprof, service->labels[i].key, service->labels[i].value);
+}
+
 static void put_service(struct pprof *pprof, const struct service *service)
 {
 	const struct report_options *options = pprof->options;
 
 	put_text_label(pprof, SERVICE_KEY_NAME, service->name);
-	if (*service->container)
-		put_text_label(pprof, SERVICE_KEY_CONTAINER, service->container);
+	put_container(pprof, service);
 	for (uint32_t i = 0; i < options->n_labels; i++)
 		if (strcmp(options->labels[i].key, SERVICE_KEY_NAME) != 0)
 			put_text_label(pprof, options->labels[i].key, options->labels[i].value);
 }
 
-static void put_labels(struct pprof *pprof, const struct profile_entry *entry)
+static void put_labels(struct pprof *pprof, const struct profile *of,
+		       const struct profile_entry *entry)
 {
 	bool of_file = !pprof->options->by_service;
+	struct service service;
 
 	put_string_label(pprof, "comm", entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
 	if (of_file || entry->tgid)
@@ -147,33 +160,61 @@ static void put_labels(struct pprof *pprof, const struct profile_entry *entry)
 		put_number_label(pprof, "tid", entry->tid);
 	if (entry->cgroup) {
 		pprof->field.used = 0;
-		frame_text_cgroup(&pprof->field, pprof->profile, entry->cgroup);
+		frame_text_cgroup(&pprof->field, of, entry->cgroup);
 		put_string_label(pprof, "cgroup", pprof->field.start, pprof->field.used);
+	}
+	if (entry->cgroup && of_file) {
+		service_of_cgroup(profile_cgroup(pprof->profile, entry->cgroup), &service);
+		put_container(pprof, &service);
 	}
 	if (of_file)
 		put_text_label(pprof, "mode", stack_in_kernel(entry) ? "kernel" : "user");
 }
 
-static void put_sample(struct pprof *pprof, uint32_t i)
+/* A count of the base in those of the profile, below 0 in two's complement. */
+static uint64_t signed_count(const struct pprof *pprof, uint64_t count, bool of_base)
 {
-	const struct profile_entry *entry = &pprof->profile->entries[i];
+	return of_base ? -bounded(scale_count(&pprof->profile->base_scale, count)) : bounded(count);
+}
+
+static void put_numbers(struct pprof *pprof, const struct profile_entry *entry, bool of_base)
+{
 	uint64_t total;
 
-	put_locations(pprof, entry);
 	pprof->part.used = 0;
 	pprof_put_varint(&pprof->part,
-			 bounded(pprof->values.summed ? entry->events : entry->count));
+			 signed_count(pprof, pprof->values.summed ? entry->events : entry->count,
+				      of_base));
 	if (!pprof->values.counts_only) {
 		if (__builtin_mul_overflow(entry->count, pprof->values.each, &total))
 			total = UINT64_MAX;
-		pprof_put_varint(&pprof->part, bounded(total));
+		pprof_put_varint(&pprof->part, signed_count(pprof, total, of_base));
 	}
 	pprof_put_message(&pprof->message, PPROF_SAMPLE_VALUE, &pprof->part);
+}
+
+static void put_sample(struct pprof *pprof, uint32_t i)
+{
+	const struct profile_entry *entry = &pprof->profile->entries[i];
+
+	put_locations(pprof, entry, false);
+	put_numbers(pprof, entry, false);
 	if (!pprof->options->no_labels) {
-		put_labels(pprof, entry);
+		put_labels(pprof, pprof->profile, entry);
 		if (pprof->services)
 			put_service(pprof, &pprof->services->list[pprof->services->of_entry[i]]);
 	}
+	send(pprof, PPROF_PROFILE_SAMPLE);
+}
+
+static void put_base_sample(struct pprof *pprof, uint32_t i)
+{
+	const struct profile_entry *entry = &pprof->profile->base->entries[i];
+
+	put_locations(pprof, entry, true);
+	put_numbers(pprof, entry, true);
+	put_labels(pprof, pprof->profile->base, entry);
+	put_text_label(pprof, "pprof::base", "true");
 	send(pprof, PPROF_PROFILE_SAMPLE);
 }
 
@@ -210,9 +251,8 @@ static int choose_main_mapping(struct pprof *pprof)
 
 static void put_line(struct pprof *pprof, uint32_t frame, struct pprof_mapping *mapping)
 {
-	const struct profile *profile = pprof->profile;
-	const struct names_frame *is =
-		frame < profile->n_frames ? &profile->frames[frame].is : NULL;
+	const struct profile_frame *known = pprof_frame(&pprof->tables, frame);
+	const struct names_frame *is = known ? &known->is : NULL;
 
 	pprof->part.used = 0;
 	pprof_put_number(&pprof->part, PPROF_LINE_FUNCTION_ID,
@@ -230,17 +270,17 @@ static void put_line(struct pprof *pprof, uint32_t frame, struct pprof_mapping *
 
 static void put_location(struct pprof *pprof, uint32_t i)
 {
-	const struct profile *profile = pprof->profile;
 	const struct pprof_location *location = &pprof->tables.locations[i];
 	const uint32_t *frames = pprof->tables.location_frames + location->first;
 	uint32_t last = frames[location->n - 1], id = 0;
+	const struct profile_frame *code = pprof_frame(&pprof->tables, last);
 
 	pprof_put_number(&pprof->message, PPROF_LOCATION_ID, i + 1);
-	if (last < profile->n_frames) {
-		id = pprof_mapping(&pprof->tables, profile->frames[last].is.object);
+	if (code) {
+		id = pprof_mapping(&pprof->tables, pprof_object(&pprof->tables, last));
 		pprof_put_number(&pprof->message, PPROF_LOCATION_MAPPING_ID, id);
 		pprof_put_number(&pprof->message, PPROF_LOCATION_ADDRESS,
-				 pprof_address(&profile->frames[last], pprof->options));
+				 pprof_address(code, pprof->options));
 	}
 	/* An engine can name code in files, and nothing else. */
 	for (uint32_t k = 0; k < location->n && !(id && pprof->options->no_names); k++)
@@ -251,7 +291,7 @@ static void put_location(struct pprof *pprof, uint32_t i)
 static void put_mapping(struct pprof *pprof, uint32_t i)
 {
 	const struct pprof_mapping *mapping = &pprof->tables.mappings[i];
-	const struct names_object *object = &pprof->profile->objects[mapping->object];
+	const struct names_object *object = mapping->object;
 	struct bytes *message = &pprof->message;
 	uint64_t bias = pprof_bias(object, pprof->options);
 
@@ -392,6 +432,8 @@ static int put_all(struct pprof *pprof)
 		profile_prefetch(profile, i + 8);
 		put_sample(pprof, i);
 	}
+	for (uint32_t i = 0; !failed(pprof) && profile->base && i < profile->base->n_entries; i++)
+		put_base_sample(pprof, i);
 	for (uint32_t i = 0; !failed(pprof) && i < tables->n_locations; i++)
 		put_location(pprof, i);
 	for (uint32_t i = 0; !failed(pprof) && i < tables->n_mappings; i++)
@@ -449,6 +491,7 @@ const struct writer pprof_writer = {
 	.addresses = true,
 	.whole = true,
 	.binary = true,
+	.diffs = true,
 	.view = pprof_view,
 	.write = pprof_write,
 };

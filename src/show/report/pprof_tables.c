@@ -8,14 +8,23 @@
 #include "base/grow.h"
 #include "view/frame_text.h"
 
+static uint32_t n_objects(const struct pprof_tables *tables)
+{
+	const struct profile *base = tables->profile->base;
+
+	return tables->profile->n_objects + (base ? base->n_objects : 0);
+}
+
 void pprof_tables_start(struct pprof_tables *tables, const struct profile *profile)
 {
+	size_t n;
+
 	*tables = (struct pprof_tables){ .profile = profile };
 	bytes_start(&tables->text, NULL);
 	bytes_start(&tables->scratch, NULL);
-	tables->mappings =
-		reallocarray(NULL, (size_t)profile->n_objects + 1, sizeof(*tables->mappings));
-	tables->mapping_of = calloc((size_t)profile->n_objects + 1, sizeof(*tables->mapping_of));
+	n = n_objects(tables);
+	tables->mappings = reallocarray(NULL, n + 1, sizeof(*tables->mappings));
+	tables->mapping_of = calloc(n + 1, sizeof(*tables->mapping_of));
 	if (!tables->mappings || !tables->mapping_of)
 		tables->failed = -ENOMEM;
 	pprof_string(tables, "", 0);
@@ -87,19 +96,56 @@ uint32_t pprof_string(struct pprof_tables *tables, const char *string, size_t si
 		     tables->n_strings - 1);
 }
 
-static struct pprof_function function_of(const struct profile *profile, uint32_t frame)
+/* Frames of the base follow those of the profile and the marks. */
+static uint32_t first_of_base(const struct pprof_tables *tables)
 {
+	return tables->profile->n_frames + STACK_N_MARKS;
+}
+
+uint32_t pprof_stack(const struct pprof_tables *tables, const struct profile_entry *entry,
+		     bool of_base, uint32_t list[static STACK_LIST_MAX])
+{
+	const struct profile *of = of_base ? tables->profile->base : tables->profile;
+	uint32_t n = stack_list(of, entry, list);
+
+	for (uint32_t i = 0; of_base && i < n; i++)
+		list[i] = list[i] < of->n_frames
+				  ? first_of_base(tables) + list[i]
+				  : tables->profile->n_frames + (list[i] - of->n_frames);
+	return n;
+}
+
+const struct profile_frame *pprof_frame(const struct pprof_tables *tables, uint32_t frame)
+{
+	if (frame < tables->profile->n_frames)
+		return &tables->profile->frames[frame];
+	return frame < first_of_base(tables)
+		       ? NULL
+		       : &tables->profile->base->frames[frame - first_of_base(tables)];
+}
+
+uint32_t pprof_object(const struct pprof_tables *tables, uint32_t frame)
+{
+	const struct profile_frame *is = pprof_frame(tables, frame);
+	bool of_base = frame >= first_of_base(tables);
+
+	if (!is || is->is.object == NAMES_NONE)
+		return NAMES_NONE;
+	return is->is.object + (of_base ? tables->profile->n_objects : 0);
+}
+
+static struct pprof_function function_of(const struct pprof_tables *tables, uint32_t frame)
+{
+	const struct profile_frame *known = pprof_frame(tables, frame);
 	struct pprof_function function;
 
 	memset(&function, 0, sizeof(function)); /* hashed as bytes */
-	if (frame >= profile->n_frames) {
-		function.name = stack_mark_text(frame - profile->n_frames);
+	if (!known) {
+		function.name = stack_mark_text(frame - tables->profile->n_frames);
 	} else {
-		const struct names_frame *is = &profile->frames[frame].is;
-
-		function.name = frame_text_name(is);
-		function.linkage_name = is->linkage_name;
-		function.file = is->file;
+		function.name = frame_text_name(&known->is);
+		function.linkage_name = known->is.linkage_name;
+		function.file = known->is.file;
 	}
 	if (!function.linkage_name)
 		function.linkage_name = function.name;
@@ -108,7 +154,7 @@ static struct pprof_function function_of(const struct profile *profile, uint32_t
 
 uint32_t pprof_function(struct pprof_tables *tables, uint32_t frame)
 {
-	struct pprof_function function = function_of(tables->profile, frame);
+	struct pprof_function function = function_of(tables, frame);
 	uint64_t hash = hash_bytes(&function, sizeof(function));
 	struct index_cursor cursor;
 
@@ -152,10 +198,16 @@ uint32_t pprof_location(struct pprof_tables *tables, const uint32_t *frames, uin
 
 uint32_t pprof_mapping(struct pprof_tables *tables, uint32_t object)
 {
-	if (tables->failed || object >= tables->profile->n_objects)
+	const struct profile *profile = tables->profile;
+
+	if (tables->failed || object >= n_objects(tables))
 		return 0;
 	if (tables->mapping_of[object] == 0) {
-		tables->mappings[tables->n_mappings] = (struct pprof_mapping){ .object = object };
+		tables->mappings[tables->n_mappings] = (struct pprof_mapping){
+			.object = object < profile->n_objects
+					  ? &profile->objects[object]
+					  : &profile->base->objects[object - profile->n_objects],
+		};
 		tables->mapping_of[object] = ++tables->n_mappings;
 	}
 	return tables->mapping_of[object];

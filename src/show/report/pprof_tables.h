@@ -4,6 +4,9 @@
  * without duplicates. The functions below find or add an item and return its id: for strings the
  * position from 0, for the others the position from 1, as profile.proto demands.
  *
+ * Frames and objects of the profile have their numbers. In a difference, those of the base are
+ * behind them, by numbers that the functions below make.
+ *
  * The first failure is kept in `failed`; from then on all ids are 0. The profile is borrowed.
  */
 #ifndef STACKTALLY_REPORT_PPROF_TABLES_H
@@ -31,7 +34,7 @@ struct pprof_location {
 };
 
 struct pprof_mapping {
-	uint32_t object;
+	const struct names_object *object;
 	bool has_functions, has_files, has_lines, has_inlines;
 };
 
@@ -65,11 +68,22 @@ void pprof_tables_clear(struct pprof_tables *tables);
 
 /* The string as bytes_name() makes it printable. */
 uint32_t pprof_string(struct pprof_tables *tables, const char *string, size_t size);
-/* Of a frame of a stack list (view/stack_list.h): one of the profile, or a mark. */
+/*
+ * The stack list (view/stack_list.h) of an entry of the profile or of its base; the numbers of
+ * frames are those of the tables. Returns its length.
+ */
+uint32_t pprof_stack(const struct pprof_tables *tables, const struct profile_entry *entry,
+		     bool of_base, uint32_t list[static STACK_LIST_MAX]);
+/* A frame of such a list; NULL: a mark. */
+const struct profile_frame *pprof_frame(const struct pprof_tables *tables, uint32_t frame);
+/* The number of its object, for pprof_mapping(). */
+uint32_t pprof_object(const struct pprof_tables *tables, uint32_t frame);
+
+/* Of a frame of a list. */
 uint32_t pprof_function(struct pprof_tables *tables, uint32_t frame);
 /* Of `n` frames at one address, as they stand in a stack list. */
 uint32_t pprof_location(struct pprof_tables *tables, const uint32_t *frames, uint32_t n);
-/* Of an object of the profile; 0 for other values of `object`. */
+/* Of an object; 0 for other values of `object`. */
 uint32_t pprof_mapping(struct pprof_tables *tables, uint32_t object);
 
 #endif

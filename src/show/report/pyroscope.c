@@ -64,6 +64,8 @@ static void put_labels(struct pyroscope *pyroscope, const struct service *servic
 	put_label(pyroscope, SERVICE_KEY_NAME, service->name);
 	if (*service->container)
 		put_label(pyroscope, SERVICE_KEY_CONTAINER, service->container);
+	for (uint32_t i = 0; i < service->n_labels; i++)
+		put_label(pyroscope, service->labels[i].key, service->labels[i].value);
 	for (uint32_t i = 0; i < options->n_labels; i++)
 		if (strcmp(options->labels[i].key, SERVICE_KEY_NAME) != 0)
 			put_label(pyroscope, options->labels[i].key, options->labels[i].value);

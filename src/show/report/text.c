@@ -106,7 +106,7 @@ static void put_process(void *context, const struct profile *profile,
 	}
 	if (options->show_cgroup) {
 		bytes_string(bytes, process ? " " : "    ");
-		frame_text_cgroup(bytes, profile, entry->cgroup);
+		frame_text_cgroup_named(bytes, profile, entry->cgroup);
 	}
 	if (process || options->show_cgroup)
 		bytes_char(bytes, '\n');
@@ -128,24 +128,6 @@ static void put_entry(struct text *text, const struct profile_entry *entry)
 	bytes_string(bytes, is_stackcount(text->options) ? "    " : "        ");
 }
 
-/* The count; of sums also of how many values, and the largest, where that is known. */
-static void put_count(struct text *text, const struct profile_entry *entry)
-{
-	const struct profile_meta *meta = text->profile->meta;
-	struct bytes *bytes = &text->bytes;
-
-	bytes_decimal(bytes, quantity_number(meta, entry->count));
-	if (entry->largest) {
-		bytes_char(bytes, ' ');
-		bytes_string(bytes, quantity_number_unit(meta));
-		bytes_string(bytes, " of ");
-		quantity_put_events(bytes, entry->events);
-		bytes_string(bytes, ", the largest ");
-		bytes_decimal(bytes, quantity_number(meta, entry->largest));
-	}
-	bytes_string(bytes, "\n\n");
-}
-
 static int put_entries(struct text *text)
 {
 	const struct profile *profile = text->profile;
@@ -153,7 +135,9 @@ static int put_entries(struct text *text)
 	for (uint32_t i = 0; !text->bytes.failed && i < profile->n_entries; i++) {
 		profile_prefetch(profile, i + 8);
 		put_entry(text, &profile->entries[i]);
-		put_count(text, &profile->entries[i]);
+		bytes_decimal(&text->bytes,
+			      quantity_number(profile->meta, profile->entries[i].count));
+		bytes_string(&text->bytes, "\n\n");
 	}
 	return bytes_finish(&text->bytes);
 }

@@ -122,10 +122,10 @@ void frame_texts_clear(struct frame_texts *texts)
 
 void frame_text_cgroup(struct bytes *bytes, const struct profile *profile, uint64_t cgroup)
 {
-	const char *path = profile_cgroup_path(profile, cgroup);
+	const struct names_cgroup *known = profile_cgroup(profile, cgroup);
 
-	if (path) {
-		bytes_name(bytes, path, strlen(path));
+	if (known) {
+		bytes_name(bytes, known->path, strlen(known->path));
 		return;
 	}
 	bytes_string(bytes, "[cgroup ");
@@ -134,4 +134,24 @@ void frame_text_cgroup(struct bytes *bytes, const struct profile *profile, uint6
 	else
 		bytes_char(bytes, '?');
 	bytes_char(bytes, ']');
+}
+
+void frame_text_cgroup_named(struct bytes *bytes, const struct profile *profile, uint64_t cgroup)
+{
+	const struct names_cgroup *known = profile_cgroup(profile, cgroup);
+	const char *const names[] = { names_cgroup_label(known, LABEL_NAMESPACE),
+				      names_cgroup_label(known, LABEL_POD),
+				      names_cgroup_label(known, LABEL_CONTAINER_NAME) };
+	bool any = false;
+
+	frame_text_cgroup(bytes, profile, cgroup);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!names[i])
+			continue;
+		bytes_string(bytes, any ? "/" : " (");
+		bytes_name(bytes, names[i], strlen(names[i]));
+		any = true;
+	}
+	if (any)
+		bytes_char(bytes, ')');
 }

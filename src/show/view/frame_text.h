@@ -86,5 +86,7 @@ const char *frame_text_name(const struct names_frame *is);
 
 /* Appends the path of a cgroup, or its id in brackets if the path is not known. */
 void frame_text_cgroup(struct bytes *bytes, const struct profile *profile, uint64_t cgroup);
+/* The same with the names of the container and the pod behind it: "/docker/ID (web)". */
+void frame_text_cgroup_named(struct bytes *bytes, const struct profile *profile, uint64_t cgroup);
 
 #endif

@@ -39,7 +39,7 @@ static void name_service(const struct profile *profile, const struct profile_ent
 {
 	struct service service;
 
-	service_of_cgroup(profile_cgroup_path(profile, entry->cgroup), &service);
+	service_of_cgroup(profile_cgroup(profile, entry->cgroup), &service);
 	if (strcmp(service.name, SERVICE_UNKNOWN) == 0)
 		snprintf(service.name, sizeof(service.name), "no service");
 	memset(ret_name, 0, SERVICE_NAME_SIZE);

@@ -66,7 +66,6 @@ static bool show_entry(const struct view *view, const struct tally_entry *entry,
 {
 	struct tally_entry shown = { .count = entry->count,
 				     .events = entry->events,
-				     .largest = entry->largest,
 				     .kernel = TALLY_STACK_NONE,
 				     .user = TALLY_STACK_NONE };
 
@@ -216,7 +215,6 @@ static void fill(const struct view *view, const struct tally_entry *from, struct
 	*to = (struct profile_entry){
 		.count = from->count,
 		.events = from->events,
-		.largest = from->largest,
 		.cgroup = from->cgroup,
 		.tgid = from->tgid,
 		.tid = from->tid,
@@ -405,10 +403,7 @@ int profile_recognize(struct profile *base, const struct profile *profile)
 	return 0;
 }
 
-const char *profile_cgroup_path(const struct profile *profile, uint64_t cgroup)
+const struct names_cgroup *profile_cgroup(const struct profile *profile, uint64_t id)
 {
-	const struct names_cgroup *cgroups = profile->cgroups;
-	size_t at = partition_point(i, profile->n_cgroups, cgroups[i].id < cgroup);
-
-	return at < profile->n_cgroups && cgroups[at].id == cgroup ? cgroups[at].path : NULL;
+	return names_cgroup_by_id(profile->cgroups, profile->n_cgroups, id);
 }

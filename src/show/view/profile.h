@@ -97,8 +97,7 @@ struct profile_frame {
 
 struct profile_entry {
 	uint64_t count;
-	uint64_t events;  /* with `summed`: of how many the count is the sum */
-	uint64_t largest; /* of these; 0: not known */
+	uint64_t events; /* with `summed`: of how many the count is the sum */
 	uint64_t cgroup;
 	uint32_t tgid, tid;
 	char comm[TALLY_COMM_SIZE];
@@ -178,7 +177,7 @@ static inline void profile_prefetch(const struct profile *profile, uint32_t entr
 		__builtin_prefetch(ahead->user + 16);
 }
 
-/* The path of the cgroup in the cgroup file system, or NULL if it is not known. */
-const char *profile_cgroup_path(const struct profile *profile, uint64_t cgroup);
+/* The cgroup with this id, or NULL if it is not known. */
+const struct names_cgroup *profile_cgroup(const struct profile *profile, uint64_t id);
 
 #endif

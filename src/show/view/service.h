@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which service a sample belongs to, by the path of its cgroup: a unit of systemd, or a container
- * of Docker, containerd, CRI-O or Podman, whose 64 digits are in the path.
+ * Which service a sample belongs to, by its cgroup: a unit of systemd, or a container, by its name
+ * or the beginning of its id (tally/cgroup_path.h).
  */
 #ifndef STACKTALLY_VIEW_SERVICE_H
 #define STACKTALLY_VIEW_SERVICE_H
 
 #include <stdint.h>
 
+#include "tally/cgroup_path.h"
+#include "view/profile.h"
 #include "view/report_options.h"
 
-#define SERVICE_NAME_SIZE    128
-#define SERVICE_CONTAINER_ID 64 /* hexadecimal digits */
+#define SERVICE_NAME_SIZE CGROUP_NAME_SIZE
 /* OpenTelemetry's name for what has none. */
 #define SERVICE_UNKNOWN "unknown_service"
 /* The keys of labels, as in OpenTelemetry's semantic conventions. */
@@ -21,11 +22,13 @@
 
 struct service {
 	char name[SERVICE_NAME_SIZE];
-	char container[SERVICE_CONTAINER_ID + 1]; /* "": none */
+	char container[CGROUP_CONTAINER_ID + 1]; /* "": none */
+	const struct names_label *labels;	 /* of its cgroup, borrowed */
+	uint32_t n_labels;
 };
 
-/* Of a path of the cgroup file system, which may be NULL. */
-void service_of_cgroup(const char *path, struct service *ret_service);
+/* `cgroup` is borrowed, and may be NULL. */
+void service_of_cgroup(const struct names_cgroup *cgroup, struct service *ret_service);
 
 /* The services of a profile. */
 struct services {

@@ -28,7 +28,6 @@ static const struct {
 	{ "frequency", FROM_REFUSED, "the rate is that of the recording" },
 	{ "count", FROM_REFUSED, "the period is that of the recording" },
 
-	{ "time", FROM_REFUSED, "a recording holds what was measured" },
 	{ "off-cpu", FROM_REFUSED, "a recording holds what was measured" },
 	{ "wall", FROM_REFUSED, "a recording holds what was measured" },
 	{ "budget", FROM_REFUSED, "it applies while stacks are walked" },

@@ -322,7 +322,8 @@ static const struct option_row display[] = {
 		.name = "show-cgroup",
 		.kind = OPTION_FLAG,
 		.field = FIELD(show_cgroup),
-		.help = "keep cgroups apart and show their paths",
+		.help = "keep cgroups apart and show their paths, with the names of containers and "
+			"pods",
 	},
 	{
 		.section = SECTION_DISPLAY,
@@ -479,8 +480,7 @@ static const struct option_row force[] = {
 		.name = "force",
 		.kind = OPTION_FLAG,
 		.field = FIELD(force),
-		.help = "run even on a kernel that is known to hang when user stacks are read, and "
-			"where a traced program could end",
+		.help = "run even on a kernel that is known to hang when user stacks are read",
 	},
 };
 const struct option_rows shared_force_rows = OPTION_ROWS(force);

@@ -29,14 +29,11 @@ static int take_names(void *context, const struct tally *tally, struct names *na
 	return r;
 }
 
-static const char *recorded_cgroup(void *context, uint64_t id)
+static const struct names_cgroup *recorded_cgroup(void *context, uint64_t id)
 {
 	const struct names *names = ((const struct measurement *)context)->names;
 
-	for (uint32_t i = 0; i < names_n_cgroups(names); i++)
-		if (names_cgroups(names)[i].id == id)
-			return names_cgroups(names)[i].path;
-	return NULL;
+	return names_cgroup_by_id(names_cgroups(names), names_n_cgroups(names), id);
 }
 
 int live_recording_serve(const struct run_request *request, const struct measurement *measurement,

@@ -24,6 +24,6 @@ int names_copy_objects(const struct names *from, struct names *names)
 		r = failed ? -ENOMEM : names_add_object(names, &object, &index);
 	}
 	for (uint32_t i = 0; r == 0 && i < names_n_cgroups(from); i++)
-		r = names_add_cgroup(names, names_cgroups(from)[i].id, names_cgroups(from)[i].path);
+		r = names_add_cgroup(names, &names_cgroups(from)[i]);
 	return r;
 }

@@ -100,11 +100,11 @@ static int name_cgroups(struct run_state *state)
 
 	for (uint32_t i = 0; i < tally_n_entries(state->tally); i++) {
 		uint64_t id = entries[i].cgroup;
-		const char *path =
+		const struct names_cgroup *cgroup =
 			id && id != last ? images_cgroup(state->source.images, id) : NULL;
 
 		last = id;
-		if (path && names_add_cgroup(state->names, id, path) < 0)
+		if (cgroup && names_add_cgroup(state->names, cgroup) < 0)
 			return -ENOMEM;
 	}
 	return 0;

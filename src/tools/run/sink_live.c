@@ -31,7 +31,7 @@ static uint64_t events(void *context)
 	return session_events(((struct live_sink *)context)->session);
 }
 
-static const char *cgroup(void *context, uint64_t id)
+static const struct names_cgroup *cgroup(void *context, uint64_t id)
 {
 	return images_cgroup(((struct live_sink *)context)->images, id);
 }

@@ -6,7 +6,7 @@
 
 #include "arch/address_bits.h"
 
-#define UNWIND_CONTEXT		       , const struct native_walk *what
+#define UNWIND_CONTEXT		       , const struct native_walk *what __attribute__((unused))
 #define UNWIND_PASS		       , what
 #define UNWIND_READ(to, size, address) what->read(what->data, to, size, address)
 #define UNWIND_CODE(to, size, address) what->read(what->data, to, size, address)

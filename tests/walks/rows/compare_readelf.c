@@ -36,10 +36,21 @@ static struct {
 	uint64_t covered; /* the end of the .eh_frame ranges so far, by row */
 } state;
 
-static const char *const register_names[WIRE_N_REGISTERS] = {
+static const char *const x86_names[] = {
 	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
 	"r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
 };
+
+/* readelf's name of a register. */
+static const char *name_of(uint32_t number)
+{
+	static char name[8];
+
+	if (all.machine->elf == EM_X86_64)
+		return x86_names[number & 15];
+	snprintf(name, sizeof(name), number == all.machine->sp ? "sp" : "x%u", number);
+	return name;
+}
 
 static bool cfa_agrees(const struct wire_rule *rule, const char *cfa)
 {
@@ -52,9 +63,9 @@ static bool cfa_agrees(const struct wire_rule *rule, const char *cfa)
 		return strcmp(cfa, "exp") == 0 || (rule->cfa == WIRE_CFA_UNSUPPORTED && sum);
 	}
 	snprintf(text, sizeof(text), "%s%+d",
-		 rule->cfa == WIRE_CFA_SP   ? "rsp"
-		 : rule->cfa == WIRE_CFA_FP ? "rbp"
-					    : register_names[rule->reg & 15],
+		 name_of(rule->cfa == WIRE_CFA_SP   ? all.machine->sp
+			 : rule->cfa == WIRE_CFA_FP ? all.machine->fp
+						    : rule->reg),
 		 rule->cfa_offset);
 	return strcmp(text, cfa) == 0 || strcmp(cfa, "exp") == 0;
 }
@@ -95,14 +106,22 @@ static bool fp_agrees(const struct wire_rule *rule, const char *fp)
 	}
 }
 
+static bool has_link(void)
+{
+	return all.machine->link != CFI_NO_REGISTER;
+}
+
 static bool ra_agrees(const struct wire_rule *rule, const char *ra)
 {
 	switch (WIRE_RULE_RA(rule)) {
 	case WIRE_RA_CFA:
-		return place_agrees(ra, true, -8);
+		return place_agrees(ra, true, has_link() ? rule->extra : -8);
 	case WIRE_RA_CFA_OFFSET:
 		return place_agrees(ra, true, rule->extra);
 	case WIRE_RA_REG:
+		/* unmentioned: where the call left it */
+		if (has_link() && rule->reg == all.machine->link && strcmp(ra, "u") == 0)
+			return true;
 		return is_register(ra, rule->reg);
 	default:
 		return WIRE_RULE_RA(rule) == WIRE_RA_UNSUPPORTED;
@@ -122,7 +141,8 @@ static void compare_rule(const struct line *line, uint64_t address)
 			differs(address, "a signal frame for one only");
 		return;
 	}
-	if (strcmp(line->ra, "u") == 0 || WIRE_RULE_RA(rule) == WIRE_RA_END) {
+	/* Where calls leave the address in a register, `u` may mean that it is there. */
+	if ((strcmp(line->ra, "u") == 0 && !has_link()) || WIRE_RULE_RA(rule) == WIRE_RA_END) {
 		if (strcmp(line->ra, "u") != 0 || WIRE_RULE_RA(rule) != WIRE_RA_END)
 			differs(address, "the end for one only: %s, kind %u", line->ra, rule->ra);
 		return;
@@ -250,7 +270,7 @@ static void read_columns(char *text)
 	     name = strtok_r(NULL, " \n", &save), column++) {
 		if (strcmp(name, "CFA") == 0)
 			state.cfa = column;
-		else if (strcmp(name, "rbp") == 0)
+		else if (strcmp(name, name_of(all.machine->fp)) == 0)
 			state.fp = column;
 		else if (strcmp(name, "ra") == 0)
 			state.ra = column;

@@ -6,6 +6,7 @@
 #ifndef STACKTALLY_TESTS_UNWIND_COMPARISON_H
 #define STACKTALLY_TESTS_UNWIND_COMPARISON_H
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -17,10 +18,12 @@
 #include <unistd.h>
 
 #include "base/index.h"
+#include "cfi/cfi_machine.h"
 #include "cfi/unwind_rows.h"
 
 struct comparison {
 	const char *path;
+	const struct cfi_machine *machine; /* of the file */
 	struct rule_table *rule_table;
 	struct unwind_rows rows;
 	const struct wire_rule *rules;
@@ -101,6 +104,19 @@ static void make_mistake(void)
 	}
 }
 
+/* Files of all machines that are known are compared. */
+static int compile_rows(int fd)
+{
+	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64 };
+	int r = -ENOEXEC;
+
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]) && r == -ENOEXEC; i++) {
+		all.machine = cfi_machine_of(machines[i]);
+		r = unwind_rows_compile_machine(fd, machines[i], all.rule_table, &all.rows, NULL);
+	}
+	return r;
+}
+
 static int visit(const char *path, const struct stat *status, int kind, struct FTW *walk)
 {
 	uint32_t n_rules;
@@ -112,7 +128,7 @@ static int visit(const char *path, const struct stat *status, int kind, struct F
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (!unwind_rows_compile(fd, all.rule_table, &all.rows, NULL)) {
+	if (!compile_rows(fd)) {
 		all.path = path;
 		all.file_differences = 0;
 		all.own_rows = 0;

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tally/cgroup_path.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DIGITS	"0123456789abcdef"
+#define SERVICE ".service"
+#define SCOPE	".scope"
+
+/* A name of the path. */
+struct part {
+	const char *at;
+	size_t size;
+};
+
+static bool ends_with(struct part part, const char *end)
+{
+	size_t length = strlen(end);
+
+	return part.size > length && memcmp(part.at + part.size - length, end, length) == 0;
+}
+
+/* Cuts the beginning of a name; false: it is another one. */
+static bool begins_with(struct part *part, const char *begin)
+{
+	size_t length = strlen(begin);
+
+	if (part->size <= length || memcmp(part->at, begin, length) != 0)
+		return false;
+	part->at += length;
+	part->size -= length;
+	return true;
+}
+
+static bool is_digit(char digit)
+{
+	return digit && strchr(DIGITS, digit);
+}
+
+/* 64 digits, behind a runtime's prefix ("docker-", "cri-containerd-") or alone. */
+static const char *find_container(struct part part)
+{
+	size_t digits = 0;
+
+	for (size_t i = 0; i < part.size; i++) {
+		digits = is_digit(part.at[i]) ? digits + 1 : 0;
+		if (digits == CGROUP_CONTAINER_ID &&
+		    (i + 1 == part.size || part.at[i + 1] == '.') &&
+		    (i + 1 == digits || part.at[i - digits] == '-' || part.at[i - digits] == ':'))
+			return part.at + i + 1 - digits;
+	}
+	return NULL;
+}
+
+static int hex(char digit)
+{
+	return is_digit(digit) ? (int)(strchr(DIGITS, digit) - DIGITS) : -1;
+}
+
+/* systemd's names of units have other bytes as \xHH. Control characters stay escaped. */
+static void put_name(struct part part, const char *end, char to[CGROUP_NAME_SIZE])
+{
+	size_t used = 0, size = part.size - strlen(end);
+	const char *from = part.at;
+
+	for (size_t i = 0; i < size && used + 1 < CGROUP_NAME_SIZE; i++) {
+		int byte = from[i];
+
+		if (i + 3 < size && from[i] == '\\' && from[i + 1] == 'x' &&
+		    hex(from[i + 2]) >= 0 && hex(from[i + 3]) >= 0) {
+			int escaped = hex(from[i + 2]) << 4 | hex(from[i + 3]);
+
+			if (escaped >= ' ' && escaped != 127) {
+				byte = escaped;
+				i += 3;
+			}
+		}
+		to[used++] = (char)byte;
+	}
+	to[used] = '\0';
+}
+
+/* "pod" and the UID, behind "kubepods-burstable-" or alone; systemd has "_" in place of "-". */
+static void read_pod(struct part part, char ret_uid[CGROUP_POD_UID + 1])
+{
+	struct part uid = part;
+	size_t n = 0;
+
+	for (size_t i = 0; i + 3 < part.size; i++) {
+		if ((i == 0 || part.at[i - 1] == '-') && memcmp(part.at + i, "pod", 3) == 0)
+			uid = (struct part){ part.at + i + 3, part.size - i - 3 };
+	}
+	if (uid.at == part.at)
+		return;
+	while (n < uid.size && n <= CGROUP_POD_UID &&
+	       (is_digit(uid.at[n]) || uid.at[n] == '-' || uid.at[n] == '_'))
+		n++;
+	/* The UID of a pod that a file on its node defines has 32 digits and nothing else. */
+	if ((n != CGROUP_POD_UID && n != 32) || (n < uid.size && uid.at[n] != '.'))
+		return;
+	for (size_t i = 0; i < n; i++)
+		ret_uid[i] = (char)(uid.at[i] == '_' ? '-' : uid.at[i]);
+	ret_uid[n] = '\0';
+}
+
+/* Whether it is a container of LXC or nspawn. */
+static bool read_machine(struct part part, char ret_name[CGROUP_NAME_SIZE])
+{
+	struct part name = part;
+
+	if (begins_with(&name, "lxc.payload."))
+		put_name(name, "", ret_name);
+	else if (begins_with(&name, "systemd-nspawn@") && ends_with(name, SERVICE))
+		put_name(name, SERVICE, ret_name);
+	return *ret_name;
+}
+
+static void read_unit(struct part part, bool contained, char ret_name[CGROUP_NAME_SIZE])
+{
+	if (ends_with(part, SERVICE))
+		put_name(part, SERVICE, ret_name);
+	else if (!contained && ends_with(part, SCOPE))
+		put_name(part, SCOPE, ret_name);
+}
+
+static void read_user(struct part part, int64_t *ret_user)
+{
+	struct part name = part;
+	unsigned int user;
+
+	if (*ret_user < 0 && begins_with(&name, "user-") && ends_with(name, ".slice") &&
+	    sscanf(name.at, "%9u", &user) == 1)
+		*ret_user = user;
+}
+
+static void read_part(struct part part, struct cgroup_path *path)
+{
+	bool contained = *path->container || *path->machine;
+	const char *container = contained ? NULL : find_container(part);
+
+	if (container) {
+		memcpy(path->container, container, CGROUP_CONTAINER_ID);
+		path->unit[0] = '\0';
+		return;
+	}
+	if (!contained) {
+		read_user(part, &path->user);
+		read_pod(part, path->pod_uid);
+	}
+	if (!contained && read_machine(part, path->machine)) {
+		path->unit[0] = '\0';
+		return;
+	}
+	read_unit(part, contained, path->unit);
+}
+
+void cgroup_path_read(const char *path, struct cgroup_path *ret_path)
+{
+	struct part part = { path, 0 };
+
+	*ret_path = (struct cgroup_path){ .user = -1 };
+	while (part.at && *part.at) {
+		part.at += strspn(part.at, "/");
+		part.size = strcspn(part.at, "/");
+		read_part(part, ret_path);
+		if (part.at[part.size] == '\0' && part.size && !ends_with(part, ".slice"))
+			put_name(part, "", ret_path->last);
+		part.at += part.size;
+	}
+}

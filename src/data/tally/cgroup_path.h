@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the path of a cgroup says of who runs in it, as systemd, the kubelet, and Docker,
+ * containerd, CRI-O, Podman and LXC name their cgroups.
+ *
+ * What runs in a container, or belongs to a user, may make cgroups of any name below its own. So
+ * the outermost container counts, and a user's slice is told.
+ */
+#ifndef STACKTALLY_TALLY_CGROUP_PATH_H
+#define STACKTALLY_TALLY_CGROUP_PATH_H
+
+#include <stdint.h>
+
+#define CGROUP_NAME_SIZE    128
+#define CGROUP_CONTAINER_ID 64 /* hexadecimal digits */
+#define CGROUP_POD_UID	    36
+
+/* "" is what the path does not say. Names are cut at their sizes, and have no escapes. */
+struct cgroup_path {
+	/* The innermost unit that is no slice, without ".service" or ".scope"; with a container,
+	 * the service in it. */
+	char unit[CGROUP_NAME_SIZE];
+	char last[CGROUP_NAME_SIZE]; /* the last name, unless it is a slice */
+	char container[CGROUP_CONTAINER_ID + 1];
+	char machine[CGROUP_NAME_SIZE]; /* a container that has a name only: of LXC, of nspawn */
+	char pod_uid[CGROUP_POD_UID + 1];
+	int64_t user; /* in whose slice it is; -1: in none */
+};
+
+/* `path` may be NULL: it says nothing. */
+void cgroup_path_read(const char *path, struct cgroup_path *ret_path);
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "containers/container_config.h"
+
+#include <string.h>
+
+#include "containers/json_reader.h"
+
+#define KEY_SIZE      128 /* more than any key that is looked for has */
+#define METADATA_SIZE 4096
+
+/* Annotations of containerd, CRI-O and nerdctl; labels of Docker under an old kubelet. */
+static const struct {
+	const char *key;
+	enum container_text text;
+} annotations[] = {
+	{ "io.kubernetes.cri.container-name", CONTAINER_POD_CONTAINER },
+	{ "io.kubernetes.cri.sandbox-name", CONTAINER_POD },
+	{ "io.kubernetes.cri.sandbox-namespace", CONTAINER_NAMESPACE },
+	{ "io.kubernetes.cri.sandbox-uid", CONTAINER_POD_UID },
+	{ "io.kubernetes.cri.image-name", CONTAINER_IMAGE },
+	{ "io.kubernetes.container.name", CONTAINER_POD_CONTAINER },
+	{ "io.kubernetes.pod.name", CONTAINER_POD },
+	{ "io.kubernetes.pod.namespace", CONTAINER_NAMESPACE },
+	{ "io.kubernetes.pod.uid", CONTAINER_POD_UID },
+	{ "io.kubernetes.cri-o.ImageName", CONTAINER_IMAGE },
+	{ "nerdctl/name", CONTAINER_NAME },
+};
+
+static void read_text(struct json_reader *json, char text[CONTAINER_TEXT_SIZE])
+{
+	if (*text) {
+		json_skip(json);
+		return;
+	}
+	json_text(json, text, CONTAINER_TEXT_SIZE);
+	for (char *at = text; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 127)
+			*at = '?';
+}
+
+static void read_annotations(struct json_reader *json, struct container_texts *texts)
+{
+	char key[KEY_SIZE];
+
+	if (!json_enter(json, '{')) {
+		json_skip(json);
+		return;
+	}
+	while (json_member(json, key, sizeof(key))) {
+		size_t i = 0, n = sizeof(annotations) / sizeof(annotations[0]);
+
+		while (i < n && strcmp(key, annotations[i].key) != 0)
+			i++;
+		if (i < n)
+			read_text(json, texts->of[annotations[i].text]);
+		else
+			json_skip(json);
+	}
+}
+
+/* Docker's object Config. */
+static void read_docker(struct json_reader *json, struct container_texts *texts)
+{
+	char key[KEY_SIZE];
+
+	if (!json_enter(json, '{')) {
+		json_skip(json);
+		return;
+	}
+	while (json_member(json, key, sizeof(key))) {
+		if (strcmp(key, "Image") == 0)
+			read_text(json, texts->of[CONTAINER_IMAGE]);
+		else if (strcmp(key, "Labels") == 0)
+			read_annotations(json, texts);
+		else
+			json_skip(json);
+	}
+}
+
+static void read_own_file(struct json_reader *json, struct container_texts *texts)
+{
+	char key[KEY_SIZE], *name = texts->of[CONTAINER_NAME];
+
+	if (!json_enter(json, '{'))
+		return;
+	while (json_member(json, key, sizeof(key))) {
+		if (strcmp(key, "annotations") == 0)
+			read_annotations(json, texts);
+		else if (strcmp(key, "Name") == 0)
+			read_text(json, name);
+		else if (strcmp(key, "Config") == 0)
+			read_docker(json, texts);
+		else
+			json_skip(json);
+	}
+	if (*name == '/') /* Docker's names are paths */
+		memmove(name, name + 1, strlen(name));
+}
+
+/* ---- the list ---- */
+
+/* A string that is JSON itself. */
+static void read_metadata(struct json_reader *json, struct container_texts *texts)
+{
+	char text[METADATA_SIZE], key[KEY_SIZE];
+	struct json_reader inner = { .at = text };
+
+	if (!json_text(json, text, sizeof(text)))
+		return;
+	inner.end = text + strlen(text);
+	if (!json_enter(&inner, '{'))
+		return;
+	while (json_member(&inner, key, sizeof(key))) {
+		if (strcmp(key, "image-name") == 0)
+			read_text(&inner, texts->of[CONTAINER_IMAGE]);
+		else
+			json_skip(&inner);
+	}
+}
+
+static void read_names(struct json_reader *json, struct container_texts *texts)
+{
+	if (!json_enter(json, '[')) {
+		json_skip(json);
+		return;
+	}
+	while (json_element(json))
+		read_text(json, texts->of[CONTAINER_NAME]);
+}
+
+/* An element of the list; its id comes first. */
+static void read_element(struct json_reader *json, const char *wanted,
+			 struct container_texts *texts)
+{
+	char key[KEY_SIZE], id[KEY_SIZE] = "";
+
+	if (!json_enter(json, '{')) {
+		json_skip(json);
+		return;
+	}
+	while (json_member(json, key, sizeof(key))) {
+		if (strcmp(key, "id") == 0)
+			json_text(json, id, sizeof(id));
+		else if (strcmp(key, "names") == 0 && strcmp(id, wanted) == 0)
+			read_names(json, texts);
+		else if (strcmp(key, "metadata") == 0 && strcmp(id, wanted) == 0)
+			read_metadata(json, texts);
+		else
+			json_skip(json);
+	}
+}
+
+void container_config_read(enum container_file kind, const char *id, const char *text, size_t size,
+			   struct container_texts *texts)
+{
+	struct json_reader json = { .at = text, .end = text + size };
+
+	if (kind == CONTAINER_OWN_FILE) {
+		read_own_file(&json, texts);
+		return;
+	}
+	if (!json_enter(&json, '['))
+		return;
+	while (json_element(&json))
+		read_element(&json, id, texts);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files that container runtimes keep say of a container: OCI's config.json with the
+ * annotations of containerd and CRI-O, Docker's config.v2.json, and the list of all containers of
+ * Podman and CRI-O. The files are JSON, and may be hostile: to be read in a confined child.
+ */
+#ifndef STACKTALLY_CONTAINERS_CONTAINER_CONFIG_H
+#define STACKTALLY_CONTAINERS_CONTAINER_CONFIG_H
+
+#include <stddef.h>
+
+#define CONTAINER_TEXT_SIZE  256
+#define CONTAINER_CONFIG_MAX (8u << 20) /* bytes of a file; larger ones are not read */
+
+enum container_text {
+	CONTAINER_NAME,
+	CONTAINER_IMAGE,
+	CONTAINER_POD,
+	CONTAINER_NAMESPACE,
+	CONTAINER_POD_UID,
+	CONTAINER_POD_CONTAINER,
+	CONTAINER_N_TEXTS
+};
+
+/* "": not known. Without control characters. */
+struct container_texts {
+	char of[CONTAINER_N_TEXTS][CONTAINER_TEXT_SIZE];
+};
+
+enum container_file {
+	CONTAINER_OWN_FILE, /* of one container: OCI's or Docker's */
+	CONTAINER_LIST,	    /* of all: only the one with the id */
+};
+
+/* Adds what the file's text says and is not known yet. */
+void container_config_read(enum container_file kind, const char *id, const char *text, size_t size,
+			   struct container_texts *texts);
+
+#endif

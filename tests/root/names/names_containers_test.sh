@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The names of containers and pods, from what runtimes leave on disk: names_containers_test.sh BUILD
+# timeout: 180
+. "$(dirname "$0")/../harness.bash" "$1"
+. "$(dirname "$0")/../podman.bash"
+
+mount=$(awk '{ for (i = 7; i <= NF; i++) if ($i == "-" && $(i + 1) == "cgroup2" && $4 == "/") {
+	print $5; exit } }' /proc/self/mountinfo)
+top=$mount/stacktally-names.$$
+if [ -z "$mount" ] || ! mkdir "$top" 2>"$err" || ! unshare -m true 2>>"$err"; then
+	skip "names of containers" "cgroup v2 or namespaces cannot be used: $(cat "$err")"
+	finish
+fi
+clean() {
+	local each
+	{ kill -KILL "${started[@]}" && wait; } 2>>"$fate"
+	remove_all
+	find "$top" -depth -type d | while read -r each; do await 5 rmdir "$each" 2>>"$fate"; done
+}
+at_exit=clean
+
+# ---- what each runtime leaves; the files lie in a mount namespace of their own
+# id LETTER: the 64 digits of a container
+id() { printf "%.0s$1" {1..64}; }
+uid=01234567-89ab-cdef-0123-456789abcdef low=01234567_89ab_cdef_0123_456789abcdef
+# within CGROUP: a process works in that new cgroup
+within() {
+	mkdir -p "$top/$1"
+	sh -c 'echo $$ >"$1/cgroup.procs" && exec "$2"' sh "$top/$1" "$programs/nested" >"$fate" &
+	started+=($!)
+}
+within "docker-$(id d).scope"
+within "docker-$(id d).scope/docker-$(id e).scope" # a container may call its groups as it likes
+within "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod$low.slice/cri-containerd-$(id c).scope"
+within "crio-$(id f).scope"
+within "kubepods/pod${uid/0/f}/$(id 0)" # only the kubelet's directory of logs tells
+within "user.slice/user-12345.slice/user@12345.service/user.slice/libpod-$(id a).scope/container"
+within "user.slice/user-12345.slice/docker-$(id d).scope" # a user may, too
+within "lxc.payload.box"
+within "docker-$(id 1).scope" # a FIFO
+within "docker-$(id 2).scope" # endless
+within "docker-$(id 3).scope" # huge
+within "docker-$(id 4).scope" # of another owner
+within "docker-$(id 5).scope" # control characters
+within "docker-$(id 6).scope" # a path
+within "docker-$(id 7).scope" # a directory
+
+cat >"$tmp/inside.sh" <<'S'
+profile=$1 tmp=$2 seconds=$3 uid=$4 top=$5
+id() { printf "%.0s$1" {1..64}; }
+for each in /run /var/lib /var/log; do mount -t tmpfs none $each || exit 1; done
+mount --bind "$tmp/passwd" /etc/passwd
+docker=/var/lib/docker/containers tasks=/run/containerd/io.containerd.runtime.v2.task/k8s.io
+file() { mkdir -p "${1%/*}" && cat >"$1"; }
+file $docker/$(id d)/config.v2.json <<<'{"Config":{"Image":"shop:7"},"Name":"/shop"}'
+file $docker/$(id e)/config.v2.json <<<'{"Name":"/other"}'
+file $tasks/$(id c)/config.json <<<'{"annotations":{"io.kubernetes.cri.container-name":"web",
+	"io.kubernetes.cri.sandbox-name":"web-1","io.kubernetes.cri.sandbox-namespace":"prod"}}'
+file /run/containers/storage/overlay-containers/$(id f)/userdata/config.json <<<'{"annotations":{
+	"io.kubernetes.container.name":"db","io.kubernetes.pod.name":"db-1","io.kubernetes.pod.namespace":"prod"}}'
+mkdir -p /var/log/pods/{a_b_c,prod_logs-1_${uid/0/f},"x y_z_$uid"}
+lists=$tmp/home/.local/share/containers/storage/overlay-containers
+file $lists/containers.json <<<"[{\"id\":\"$(id a)\",\"names\":[\"mine\"]},{\"id\":\"$(id d)\",\"names\":[\"false\"]}]"
+chown 12345 $lists/containers.json
+for each in 1 2 3 4 5 6 7; do mkdir -p $docker/$(id $each); done
+mkfifo $docker/$(id 1)/config.v2.json
+ln -s /dev/zero $docker/$(id 2)/config.v2.json
+{ printf '{"x":"'; head -c 20000000 /dev/zero | tr '\0' x; printf '","Name":"/huge"}'; } >$docker/$(id 3)/config.v2.json
+file $docker/$(id 4)/config.v2.json <<<'{"Name":"/foreign"}'
+chown 12345 $docker/$(id 4)/config.v2.json
+file $docker/$(id 5)/config.v2.json <<<'{"Name":"/a\u001b[2J\nb;c\u0000d"}'
+file $docker/$(id 6)/config.v2.json <<<'{"Name":"/../../etc/passwd"}'
+mkdir $docker/$(id 7)/config.v2.json
+exec "$profile" -F 499 --show-cgroup --cgroup "$top" -o "$tmp/names.folded" -o "$tmp/names.json" \
+	-o "$tmp/names.pb.gz" -o "$tmp/names.stacktally" -o "$tmp/names.html" "$seconds"
+S
+{
+	cat /etc/passwd
+	echo "somebody:x:12345:12345::$tmp/home:/bin/sh"
+} >"$tmp/passwd"
+chmod 755 "$tmp"
+timeout $((60 * slow)) unshare -m bash "$tmp/inside.sh" "$profile" "$tmp" $((3 * slow)) "$uid" "$top" 2>"$err"
+status=$?
+exits "files that are no files, endless or huge do not delay the report" 0
+out=$tmp/names.folded
+below=/stacktally-names.$$
+# named NAME CGROUP NAMES: the stacks of that cgroup have these names, and no others
+named() {
+	local all
+	all=$(counted "^$below/$2( \\(|;)")
+	[ "$all" -gt 0 ] && [ "$(counted "^$below/$2$3;")" -eq "$all" ]
+	check $? "$1" "$all; $(grep -F "$below/${2%%/*}" "$out" | cut -c 1-300 | tail -n 1)"
+}
+named "a container of Docker has its name" "docker-$(id d).scope" ' \(shop\)'
+named "and keeps it in cgroups of its own, whatever it calls them" \
+	"docker-$(id d).scope/docker-$(id e).scope" ' \(shop\)'
+named "containerd: namespace, pod and container" \
+	"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod$low.slice/cri-containerd-$(id c).scope" \
+	' \(prod/web-1/web\)'
+named "CRI-O: the same" "crio-$(id f).scope" ' \(prod/db-1/db\)'
+named "the kubelet's directory of logs names a pod" "kubepods/pod${uid/0/f}/$(id 0)" ' \(prod/logs-1\)'
+named "a user's Podman" "user.slice/user-12345.slice/user@12345.service/user.slice/libpod-$(id a).scope/container" \
+	' \(mine\)'
+named "a user's cgroup does not get the name of root's container" \
+	"user.slice/user-12345.slice/docker-$(id d).scope" ' \(false\)'
+named "LXC: the name in the path" "lxc.payload.box" ' \(box\)'
+named "a FIFO names nothing" "docker-$(id 1).scope" ''
+named "an endless file names nothing" "docker-$(id 2).scope" ''
+named "a huge one names nothing" "docker-$(id 3).scope" ''
+named "nor does a file of another owner" "docker-$(id 4).scope" ''
+named "control characters in a name do not reach the report" "docker-$(id 5).scope" ' \(a\?\[2J\?b:c.*d\)'
+named "a name with .. is a name" "docker-$(id 6).scope" ' \(\.\./\.\./etc/passwd\)'
+named "a directory names nothing" "docker-$(id 7).scope" ''
+python3 - "$tmp/names.json" <<'E2' >"$tmp/log" 2>&1
+import json, sys
+stacks = json.load(open(sys.argv[1]))["stacks"]
+web = [s for s in stacks if s.get("k8s.pod.name") == "web-1"]
+assert web and all(s["k8s.namespace.name"] == "prod" and s["k8s.container.name"] == "web" and
+                   s["container.name"] == "web" and "cri-containerd" in s["cgroup"] and
+                   s["k8s.pod.uid"] == "01234567-89ab-cdef-0123-456789abcdef" for s in web), web[:1]
+shop = [s for s in stacks if s.get("container.name") == "shop"]
+assert shop and all(s["container.image.name"] == "shop:7" for s in shop), shop[:1]
+E2
+check $? "JSON has them by OpenTelemetry's names" "$(tail -n 1 "$tmp/log")"
+gzip -dc "$tmp/names.pb.gz" | strings >"$tmp/strings"
+for each in container.name container.image.name shop:7 k8s.pod.name web-1 k8s.namespace.name container.id; do
+	grep -qF "$each" "$tmp/strings" || echo "$each"
+done >"$tmp/log"
+[ ! -s "$tmp/log" ]
+check $? "pprof has them as labels" "$(cat "$tmp/log")"
+"$profile" --from "$tmp/names.stacktally" -f --show-cgroup 2>"$err" | sort >"$tmp/again"
+sort "$out" | cmp -s - "$tmp/again"
+check $? "a recording keeps them" "$(diff <(sort "$out") "$tmp/again" | head -n 2 | cut -c 1-200)"
+{ kill -KILL "${started[@]}" && wait; } 2>>"$fate"
+
+# ---- a container of Podman that is gone before the report
+if ! why=$(has_podman); then
+	skip "names of Podman's containers" "$why"
+	finish
+fi
+out=$tmp/out
+root_of "$tmp/root" "$programs/nested"
+name=stacktally-names-$$
+image "$name" "$tmp/root"
+sample -F 499 -U --show-cgroup --name nested
+contain "$name" "" "$name" /bin/nested || finish
+works "$pid" 20
+remove "$name"
+sampled
+has "a container of Podman that is gone keeps its name" "^/.*libpod-$id \\($name\\);nested;.*;burn(;|$)"
+finish

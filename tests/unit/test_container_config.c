@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "containers/container_config.h"
+
+static struct container_texts read_as(enum container_file kind, const char *text)
+{
+	struct container_texts texts = { 0 };
+
+	container_config_read(kind, "aa", text, strlen(text), &texts);
+	return texts;
+}
+
+static void runtimes(void **state)
+{
+	struct container_texts texts = read_as(
+		CONTAINER_OWN_FILE,
+		"{\"ociVersion\":\"1.0\",\"process\":{\"args\":[\"a\",{\"Name\":\"no\"}],\"n\":-1."
+		"5e3},"
+		"\"annotations\":{\"io.kubernetes.cri.container-name\":\"web\","
+		"\"io.kubernetes.cri.sandbox-name\":\"shop-1\",\"other\":{\"x\":[true,null]},"
+		"\"io.kubernetes.cri.sandbox-namespace\":\"prod\","
+		"\"io.kubernetes.cri.sandbox-uid\":\"u\",\n"
+		"\"io.kubernetes.cri.image-name\":\"docker.io/shop:1\"},\"linux\":{}}");
+
+	(void)state;
+	assert_string_equal(texts.of[CONTAINER_POD_CONTAINER], "web");
+	assert_string_equal(texts.of[CONTAINER_POD], "shop-1");
+	assert_string_equal(texts.of[CONTAINER_NAMESPACE], "prod");
+	assert_string_equal(texts.of[CONTAINER_POD_UID], "u");
+	assert_string_equal(texts.of[CONTAINER_IMAGE], "docker.io/shop:1");
+	texts = read_as(
+		CONTAINER_OWN_FILE,
+		"{ \"State\" : { } , \"Config\" : { \"Image\" : \"nginx:1\" , \"Labels\" : { "
+		"\"io.kubernetes.pod.name\":\"p\"}}, \"Name\" : \"\\/web\\u00e9\\ud83d\\ude00\" }");
+	assert_string_equal(texts.of[CONTAINER_NAME], "web\xc3\xa9\xf0\x9f\x98\x80");
+	assert_string_equal(texts.of[CONTAINER_IMAGE], "nginx:1");
+	assert_string_equal(texts.of[CONTAINER_POD], "p");
+	texts = read_as(CONTAINER_LIST,
+			"[{\"id\":\"bb\",\"names\":[\"no\"],\"metadata\":\"{\\\"image-name\\\":"
+			"\\\"no\\\"}\"},"
+			"{\"id\":\"aa\",\"names\":[\"web\",\"second\"],\"metadata\":"
+			"\"{\\\"image-name\\\":\\\"localhost/\\\\\\\"x:1\\\"}\"}]");
+	assert_string_equal(texts.of[CONTAINER_NAME], "web");
+	assert_string_equal(texts.of[CONTAINER_IMAGE], "localhost/\"x:1");
+}
+
+static void hostile(void **state)
+{
+	static const char *const others[] = {
+		"",
+		"{",
+		"[",
+		"{\"Name\"",
+		"{\"Name\":",
+		"{\"Name\":\"",
+		"{\"Name\":\"\\",
+		"{\"Name\":\"\\u12",
+		"{\"Name\":7}",
+		"{\"Name\":[\"x\"]}",
+		"{\"annotations\":\"x\"}",
+		"}",
+		"]",
+		"null",
+		"{]",
+		"{\"Config\":7,\"Labels\":1}",
+		"{:::}",
+		"[[[[",
+		"[7,\"x\",{\"id\":7}]",
+		"{\"\":{\"Name\":\"x\"}}",
+	};
+	struct container_texts texts, none = { 0 };
+	size_t size = 4 << 20;
+	char *text = malloc(size + 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		texts = read_as(CONTAINER_OWN_FILE, others[i]);
+		assert_memory_equal(texts.of[CONTAINER_NAME], none.of[CONTAINER_NAME], 1);
+		read_as(CONTAINER_LIST, others[i]);
+	}
+	texts = read_as(CONTAINER_OWN_FILE, "{\"Name\":\"a\\u001b[2J\\n\x7f\\u0000b\"}");
+	assert_string_equal(texts.of[CONTAINER_NAME], "a?[2J??\xef\xbf\xbd"
+						      "b");
+	/* Nested four million times; a name of four million letters. */
+	memset(text, '[', size);
+	memcpy(text, "{\"x\":", 5);
+	text[size] = '\0';
+	texts = read_as(CONTAINER_OWN_FILE, text);
+	assert_string_equal(texts.of[CONTAINER_NAME], "");
+	memset(text, 'x', size);
+	memcpy(text, "{\"Name\":\"", 9);
+	memcpy(text + size - 2, "\"}", 2);
+	texts = read_as(CONTAINER_OWN_FILE, text);
+	assert_int_equal(strlen(texts.of[CONTAINER_NAME]), CONTAINER_TEXT_SIZE - 1);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runtimes),
+		cmocka_unit_test(hostile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
