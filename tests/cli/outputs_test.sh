@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 # ---- files with addresses of the kernel are for their owner
 umask 022
-for extension in stacktally json perf pb.gz html svg folded txt speedscope.json; do
+for extension in stacktally json perf pb.gz html svg folded txt speedscope.json profile.json; do
 	case $extension in
 	stacktally | json | perf | pb.gz) wanted=600 ;;
 	*) wanted=644 ;;

@@ -42,12 +42,12 @@ refuses "-p without its number" "argument -p/--pid: expected one argument" vfs_r
 refuses "no command after --" "expected a command after --" vfs_read --
 refuses "an ambiguous option" "ambiguous option: --d could match --duration, --debuginfo, --diff, --diff-share, --diff-raw, --delimited, --debug" --d vfs_read
 says "an unknown format" 2 \
-	"stackcount: unknown format 'pdf': use one of text, top, csv, tsv, folded, svg, html, pprof, speedscope, json, perf-script, recording" \
+	"stackcount: unknown format 'pdf': use one of text, top, csv, tsv, folded, svg, html, pprof, speedscope, firefox, json, perf-script, recording" \
 	--format pdf c:malloc
 refuses "more formats than outputs" "argument --format: given 2 times for 1 output" \
 	--format text --format folded vfs_read
 says "a file of unknown format" 2 \
-	"stackcount: no format has the extension of '$tmp/x.nosuch': use one of .txt .top .csv .tsv .folded .collapsed .svg .html .htm .pb.gz .pprof .speedscope.json .speedscope .json .perf .perf.txt .stacktally, or --format" \
+	"stackcount: no format has the extension of '$tmp/x.nosuch': use one of .txt .top .csv .tsv .folded .collapsed .svg .html .htm .pb.gz .pprof .speedscope.json .speedscope .profile.json .json .perf .perf.txt .stacktally, or --format" \
 	-o "$tmp/x.nosuch" c:malloc
 [ ! -e "$tmp/x.nosuch" ]
 check $? "... and it is not created" "$(ls "$tmp")"

@@ -35,7 +35,8 @@ for recording in "${recordings[@]}"; do
 	command=profile
 	[ "$name" != stackcount ] || command=stackcount
 	"$build/$command" -q --from "$recording" -o "$tmp/$name.folded" -o "$tmp/$name.pb.gz" \
-		-o "$tmp/$name.speedscope.json" -o "$tmp/$name.json" -o "$tmp/$name.perf" \
+		-o "$tmp/$name.speedscope.json" -o "$tmp/$name.profile.json" -o "$tmp/$name.json" \
+		-o "$tmp/$name.perf" \
 		-o "$tmp/$name.txt" 2>"$tmp/err"
 	check $? "all formats of $name at once" "$(cat "$tmp/err")"
 	awk '{ n += $NF } END { print "total", n + 0 }' "$tmp/$name.folded" >"$tmp/$name.total"
@@ -121,7 +122,7 @@ read_as() { node "$here/read.mjs" "$modules" "$@" 2>"$tmp/err"; }
 export PROFILER_CLI_SESSION_DIR=$tmp/sessions
 mkdir "$PROFILER_CLI_SESSION_DIR"
 cli=("$modules/.bin/profiler-cli")
-firefox() { # FILE
+firefox() { # FILE [RANGE]: of these seconds, as BEGIN,END
 	local n server session
 	session=$(basename "$1")
 	node "${cli[@]}" --daemon "$1" --session "$session" >"$tmp/err" 2>&1 &
@@ -131,6 +132,7 @@ firefox() { # FILE
 		kill -0 "$server" 2>"$tmp/null" || return 1
 		sleep 0.05
 	done
+	[ $# -lt 2 ] || node "${cli[@]}" zoom push "$2" --session "$session" >"$tmp/zoomed" 2>&1
 	node "${cli[@]}" thread list --session "$session" --json >"$tmp/list" 2>"$tmp/err"
 	n=$(grep -c '"threadHandle": "t-' "$tmp/list")
 	seq 0 $((n - 1)) | xargs -P 2 -I{} sh -c "node '${cli[*]}' thread functions --limit 0 \
@@ -165,8 +167,27 @@ for name in "${names[@]}"; do
 	same "$name: perf script has a record a sample" "$tmp/$name.total" "$tmp/found"
 	firefox "$tmp/$name.perf" >"$tmp/found"
 	same "$name: Firefox Profiler reads perf script" "$tmp/$name.leaves" "$tmp/found"
+	firefox "$tmp/$name.profile.json" >"$tmp/found"
+	same "$name: Firefox Profiler reads its own format" "$tmp/$name.leaves" "$tmp/found"
 	firefox "$tmp/$name.folded" >"$tmp/all"
 	head -n 1 "$tmp/all" >"$tmp/found"
 	same "$name: Firefox Profiler reads folded" "$tmp/$name.total" "$tmp/found"
+done
+
+# ---- when: phases of pread64, then of main, which change in the middle
+times=$top/tests/golden/recordings/times.stacktally
+"$build/profile" -q --from "$times" -o "$tmp/times.speedscope.json" -o "$tmp/times.profile.json" \
+	-o "$tmp/times.perf" 2>"$tmp/err"
+check $? "formats with times" "$(cat "$tmp/err")"
+for format in speedscope.json perf; do
+	read_as order "$tmp/times.$format" >"$tmp/found"
+	[ "$(paste -sd' ' "$tmp/found")" = "pread64 main" ]
+	check $? "speedscope's time order has the phases, of $format" "$(cat "$tmp/found" "$tmp/err")"
+done
+for format in profile.json perf; do
+	firefox "$tmp/times.$format" 0,1.4 | sed -n '2s/.*\t//p' >"$tmp/found"
+	firefox "$tmp/times.$format" 1.6,3 | sed -n '2s/.*\t//p' >>"$tmp/found"
+	[ "$(paste -sd' ' "$tmp/found")" = "pread64 main" ]
+	check $? "Firefox Profiler has the phases, of $format" "$(cat "$tmp/found" "$tmp/zoomed" "$tmp/err")"
 done
 exit $failed

@@ -4,6 +4,7 @@
 //	node read.mjs MODULES pprof FILE		pprof-format
 //	node read.mjs MODULES speedscope FILE [NS]	speedscope's importer, for any format it knows;
 //							NS: nanoseconds that it shows for one sample
+//	node read.mjs MODULES order FILE		speedscope's order of time: the leaves, in lines
 //	node read.mjs MODULES schema FILE		speedscope's schema: prints what violates it
 //	node read.mjs MODULES firefox CLI-JSON...	profiler-cli's lists of functions
 import fs from "fs";
@@ -116,6 +117,30 @@ async function readSpeedscope() {
 	print(leaves);
 }
 
+// The leaves in the order of time, each once in a row.
+async function readOrder() {
+	const importer = await speedscopeImporter();
+	const bytes = fs.readFileSync(file);
+	const group = await importer.importProfilesFromArrayBuffer(path.basename(file),
+		bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+	const stack = [], leaves = [];
+	let at = 0;
+	function leave(value) {
+		const leaf = stack.at(-1);
+		if (leaf !== undefined && value > at && leaf !== leaves.at(-1))
+			leaves.push(leaf);
+		at = value;
+	}
+	group.profiles[0].forEachCall((node, value) => {
+		leave(value);
+		stack.push(node.frame.name);
+	}, (node, value) => {
+		leave(value);
+		stack.pop();
+	});
+	console.log(leaves.join("\n"));
+}
+
 function checkSchema() {
 	const Ajv = require("ajv").default;
 	const schema = path.join(modules, "speedscope/dist/release/file-format-schema.json");
@@ -135,5 +160,5 @@ function readFirefox() {
 	print(leaves);
 }
 
-await { json: readJson, pprof: readPprof, speedscope: readSpeedscope, schema: checkSchema,
-	firefox: readFirefox }[what]();
+await { json: readJson, pprof: readPprof, speedscope: readSpeedscope, order: readOrder,
+	schema: checkSchema, firefox: readFirefox }[what]();

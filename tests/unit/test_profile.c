@@ -334,6 +334,7 @@ static void writers_are_found(void **state)
 	assert_ptr_equal(writer_by_path("x.stacktally"), &recording_writer);
 	assert_ptr_equal(writer_by_path("x.json"), &json_writer);
 	assert_ptr_equal(writer_by_path("x.speedscope.json"), &speedscope_writer);
+	assert_ptr_equal(writer_by_path("x.profile.json"), &firefox_writer);
 	assert_null(writer_by_path(".txt"));
 	assert_null(writer_by_path("txt"));
 }

@@ -55,6 +55,44 @@ int bins_part(const struct bins *bins, uint64_t begin_ns, uint64_t end_ns, struc
 	return r;
 }
 
+/* The bins whose begin is in the span; none if they are hardly shorter than it. */
+struct bins_within {
+	uint64_t first, behind;
+};
+
+static struct bins_within within(const struct bins *bins, struct bins_span span)
+{
+	struct bins_within in = { 0 };
+
+	if (bins->width_ns == 0 || (span.end_ns - span.begin_ns) / bins->width_ns < 4)
+		return in;
+	in.first = (span.begin_ns + bins->width_ns - 1) / bins->width_ns;
+	in.behind = (span.end_ns + bins->width_ns - 1) / bins->width_ns;
+	if (in.behind > bins->n)
+		in.behind = bins->n;
+	return in;
+}
+
+double bins_time(const struct bins *bins, struct bins_span span, double part)
+{
+	struct bins_within in = within(bins, span);
+	double events = 0, wanted, most = (double)span.end_ns;
+
+	for (uint64_t i = in.first; i < in.behind; i++)
+		events += bins->counts[i];
+	if (events < 1)
+		return (double)span.begin_ns + part * (double)(span.end_ns - span.begin_ns);
+	wanted = part * events;
+	for (uint64_t i = in.first; i < in.behind; i++) {
+		double at = ((double)i + wanted / bins->counts[i]) * (double)bins->width_ns;
+
+		if (wanted <= bins->counts[i])
+			return at < most ? at : most;
+		wanted -= bins->counts[i];
+	}
+	return most;
+}
+
 void bins_clear(struct bins *bins)
 {
 	free(bins->counts);

@@ -25,6 +25,16 @@ struct bins {
 int bins_add(struct bins *bins, uint64_t at_ns, uint64_t count);
 /* The bins from `begin_ns` to `end_ns`, into an empty `ret_part`. 0 or -ENOMEM. */
 int bins_part(const struct bins *bins, uint64_t begin_ns, uint64_t end_ns, struct bins *ret_part);
+/* ns since the begin of the first bin. */
+struct bins_span {
+	uint64_t begin_ns, end_ns;
+};
+
+/*
+ * The time, in ns, at which `part` (0 to 1) of the events in the span had been; without bins, or
+ * events there, that part of the span.
+ */
+double bins_time(const struct bins *bins, struct bins_span span, double part);
 void bins_clear(struct bins *bins);
 
 #endif

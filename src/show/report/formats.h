@@ -19,6 +19,7 @@
 	NEXT(html, "html")                                                                         \
 	NEXT(pprof, "pprof")                                                                       \
 	NEXT(speedscope, "speedscope")                                                             \
+	NEXT(firefox, "firefox")                                                                   \
 	NEXT(json, "json")                                                                         \
 	NEXT(perf_script, "perf-script")                                                           \
 	LAST(recording, "recording")

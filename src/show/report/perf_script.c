@@ -3,21 +3,17 @@
  * The output of `perf script`, which many viewers read: for each record a line and its stack, leaf
  * first.
  *
- * A sample is a record of period 1, as some readers count records and others add up periods.
- * The times are those of the measurement's timeline: the records of a thread are spread evenly over
- * the slice of time in which they were counted. Where there is no timeline, as in recordings, the
- * records of each stack are spread evenly over the measurement, so that readers by time see no
- * phases that never were. The head says which it is. Beyond
- * RECORDS_MAX each record stands for several samples; the head says so. Times off the CPU are
- * nanoseconds, which a report always has more of: they get TIMED_RECORDS_MAX records, as threads
- * that sleep have deep stacks, and a million of them take 2 GB.
+ * A sample is a record of period 1, as some readers count records and others add up periods. The
+ * head says what their times are. Beyond RECORDS_MAX each record stands for several samples; the
+ * head says so. Times off the CPU are nanoseconds, which a report always has more of: they get
+ * TIMED_RECORDS_MAX records, as threads that sleep have deep stacks, and a million of them take
+ * 2 GB.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "report/perf_script_internal.h"
 #include "view/facts.h"
-#include "view/sample_order.h"
 
 #define RECORDS_MAX	  1000000u
 #define TIMED_RECORDS_MAX 100000u
@@ -43,10 +39,10 @@ static void put_fact(void *context, const char *name, const char *text)
 
 static void put_precision(struct perf_script *script)
 {
-	uint64_t ns = script->timeline ? timeline_longest_ns(script->timeline) : 0;
+	uint64_t ns = script->samples.timeline ? timeline_longest_ns(script->samples.timeline) : 0;
 
 	bytes_string(&script->bytes, "# times : ");
-	if (script->timeline) {
+	if (script->samples.timeline) {
 		bytes_string(&script->bytes, "of samples, to within ");
 		bytes_decimal(&script->bytes, ns / 1000000 + (ns % 1000000 ? 1 : 0));
 		bytes_string(&script->bytes, " ms\n");
@@ -63,14 +59,23 @@ static void put_head(struct perf_script *script)
 	bytes_string(bytes, "# ========\n");
 	facts_each(script->profile, put_fact, bytes);
 	bytes_string(bytes, "# records : ");
-	bytes_decimal(bytes, script->records);
+	bytes_decimal(bytes, script->samples.records);
 	bytes_string(bytes, ", each for ");
-	bytes_decimal(bytes, script->each);
-	bytes_string(bytes, script->each > 1 ? " samples; " : " sample; ");
-	bytes_decimal(bytes, script->profile->total - script->records * script->each);
+	bytes_decimal(bytes, script->samples.each);
+	bytes_string(bytes, script->samples.each > 1 ? " samples; " : " sample; ");
+	bytes_decimal(bytes,
+		      script->profile->total - script->samples.records * script->samples.each);
 	bytes_string(bytes, " samples in none\n");
 	put_precision(script);
 	bytes_string(bytes, "# ========\n#\n");
+}
+
+static int put_record(void *context, uint32_t entry, double at)
+{
+	struct perf_script *script = context;
+
+	perf_script_put_record(script, &script->profile->entries[entry], at);
+	return script->bytes.failed;
 }
 
 static int put_all(struct perf_script *script)
@@ -85,29 +90,24 @@ static int put_all(struct perf_script *script)
 	if (script->event.failed)
 		return script->event.failed;
 	put_head(script);
-	r = script->timeline ? perf_script_put_by_time(script) : perf_script_put_evenly(script);
+	r = timed_samples_each(&script->samples, put_record, script);
 	return r < 0 ? r : bytes_finish(&script->bytes);
 }
 
 static int perf_script_write(const struct report *report, FILE *out, struct error *err)
 {
 	const struct profile *profile = report->profile;
-	const struct timeline *timeline = report->measurement.timeline;
-	struct perf_script script = { .profile = profile };
+	const struct measurement *measurement = &report->measurement;
 	uint64_t most = profile->meta->timed ? TIMED_RECORDS_MAX : RECORDS_MAX;
+	struct perf_script script = {
+		.profile = profile,
+		.samples =
+			timed_samples_of(profile, measurement->timeline, measurement->tally, most),
+	};
 	int r;
 
-	script.each = profile->total / most + (profile->total % most ? 1 : 0);
-	if (script.each == 0)
-		script.each = 1;
-	script.records = profile->total / script.each;
-	if (timeline && timeline_tells(timeline, report->measurement.tally))
-		script.timeline = timeline;
 	bytes_start(&script.bytes, out);
 	r = put_all(&script);
-	entry_groups_clear(&script.groups);
-	free(script.turns);
-	free(script.due);
 	frame_texts_clear(&script.frames);
 	bytes_clear(&script.event);
 	bytes_clear(&script.bytes);

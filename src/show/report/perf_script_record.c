@@ -99,7 +99,7 @@ void perf_script_put_record(struct perf_script *script, const struct profile_ent
 	bytes_decimal(bytes, entry->tid ? entry->tid : entry->tgid);
 	bytes_char(bytes, ' ');
 	put_time(script, at);
-	bytes_decimal(bytes, script->each);
+	bytes_decimal(bytes, script->samples.each);
 	bytes_char(bytes, ' ');
 	bytes_put(bytes, script->event.start, script->event.used);
 	bytes_string(bytes, ":\n");
@@ -116,5 +116,4 @@ void perf_script_put_record(struct perf_script *script, const struct profile_ent
 		}
 	}
 	bytes_char(bytes, '\n');
-	script->written++;
 }

@@ -2,10 +2,11 @@
 /*
  * The format of https://www.speedscope.app, by its file-format-schema.json: a profile per process,
  * or per thread with --per-thread, the busiest first; stacks root first, inlined functions as
- * frames. The member "stacktally" is an addition: the facts of the measurement.
+ * frames. The samples of a profile are in the order of time, if that is known. The member
+ * "stacktally" is an addition: the facts of the measurement.
  */
 #include "report/writer.h"
-#include "view/entry_groups.h"
+#include "view/entry_runs.h"
 #include "view/frame_text.h"
 #include "view/json_text.h"
 #include "view/quantity.h"
@@ -18,14 +19,15 @@ struct speedscope {
 	const struct report_options *options;
 	uint64_t weight; /* of one sample: its nanoseconds, or 1 */
 	struct entry_groups groups;
+	struct entry_runs runs;
 	struct bytes bytes;
 	uint32_t list[STACK_LIST_MAX];
 };
 
 static uint32_t speedscope_view(const struct report_options *options)
 {
-	uint32_t view = PROFILE_VIEW_PROCESS | PROFILE_VIEW_MODULE | PROFILE_VIEW_INLINED |
-			PROFILE_VIEW_LINES;
+	uint32_t view = PROFILE_VIEW_ENTRY_OF | PROFILE_VIEW_PROCESS | PROFILE_VIEW_MODULE |
+			PROFILE_VIEW_INLINED | PROFILE_VIEW_LINES;
 
 	if (options->per_thread)
 		view |= PROFILE_VIEW_THREAD;
@@ -90,7 +92,7 @@ static void put_name(struct speedscope *speedscope, const struct profile_entry *
 	json_string(&speedscope->bytes, name);
 }
 
-static void put_samples(struct speedscope *speedscope, const uint32_t *entries, uint32_t n)
+static void put_samples(struct speedscope *speedscope, const struct entry_run *runs, uint32_t n)
 {
 	const struct profile *profile = speedscope->profile;
 	struct bytes *bytes = &speedscope->bytes;
@@ -98,7 +100,7 @@ static void put_samples(struct speedscope *speedscope, const uint32_t *entries, 
 	bytes_string(bytes, ",\"samples\":[");
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t depth =
-			stack_list(profile, &profile->entries[entries[i]], speedscope->list);
+			stack_list(profile, &profile->entries[runs[i].entry], speedscope->list);
 
 		bytes_string(bytes, i > 0 ? ",\n[" : "\n[");
 		while (depth-- > 0) {
@@ -112,7 +114,7 @@ static void put_samples(struct speedscope *speedscope, const uint32_t *entries, 
 	for (uint32_t i = 0; i < n; i++) {
 		if (i > 0)
 			bytes_char(bytes, ',');
-		bytes_decimal(bytes, weight_of(speedscope, profile->entries[entries[i]].count));
+		bytes_decimal(bytes, weight_of(speedscope, runs[i].count));
 	}
 	bytes_char(bytes, ']');
 }
@@ -130,8 +132,10 @@ static const char *unit_of(const struct profile_meta *meta)
 	return "none";
 }
 
-static void put_group(struct speedscope *speedscope, const struct entry_group *group)
+static void put_group(struct speedscope *speedscope, uint32_t number)
 {
+	const struct entry_group *group = &speedscope->groups.list[number];
+	const uint32_t *first = &speedscope->runs.first[number];
 	struct bytes *bytes = &speedscope->bytes;
 
 	bytes_string(bytes, "{\"type\":\"sampled\",\"name\":");
@@ -141,7 +145,7 @@ static void put_group(struct speedscope *speedscope, const struct entry_group *g
 	bytes_char(bytes, '"');
 	bytes_string(bytes, ",\"startValue\":0,\"endValue\":");
 	bytes_decimal(bytes, weight_of(speedscope, group->total));
-	put_samples(speedscope, speedscope->groups.order + group->first, group->n);
+	put_samples(speedscope, speedscope->runs.list + first[0], first[1] - first[0]);
 	bytes_char(bytes, '}');
 }
 
@@ -162,7 +166,7 @@ static void put_all(struct speedscope *speedscope)
 	bytes_string(bytes, "\"profiles\":[");
 	for (uint32_t i = 0; !bytes->failed && i < speedscope->groups.n; i++) {
 		bytes_string(bytes, i > 0 ? ",\n" : "\n");
-		put_group(speedscope, &speedscope->groups.list[i]);
+		put_group(speedscope, i);
 	}
 	bytes_string(bytes, "]}\n");
 }
@@ -170,11 +174,17 @@ static void put_all(struct speedscope *speedscope)
 static int speedscope_write(const struct report *report, FILE *out, struct error *err)
 {
 	const struct profile *profile = report->profile;
+	const struct measurement *measurement = &report->measurement;
+	const struct timeline *timeline = measurement->timeline;
 	struct speedscope speedscope = { .profile = profile,
 					 .options = report->options,
 					 .weight = profile_sample_ns(profile->meta) };
 	int r = entry_groups_make(&speedscope.groups, profile, report->options->per_thread);
 
+	if (timeline && !timeline_tells(timeline, measurement->tally))
+		timeline = NULL;
+	if (r == 0)
+		r = entry_runs_make(&speedscope.runs, &speedscope.groups, profile, timeline);
 	if (speedscope.weight == 0)
 		speedscope.weight = 1;
 	bytes_start(&speedscope.bytes, out);
@@ -183,6 +193,7 @@ static int speedscope_write(const struct report *report, FILE *out, struct error
 		r = bytes_finish(&speedscope.bytes);
 	}
 	bytes_clear(&speedscope.bytes);
+	entry_runs_clear(&speedscope.runs);
 	entry_groups_clear(&speedscope.groups);
 	return report_result(r, err);
 }
@@ -194,6 +205,7 @@ const struct writer speedscope_writer = {
 	.description = "JSON for speedscope, one profile per process",
 	.extensions = extensions,
 	.whole = true,
+	.times = WRITER_TIMES_FINE,
 	.view = speedscope_view,
 	.write = speedscope_write,
 };

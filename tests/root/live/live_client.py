@@ -123,7 +123,7 @@ def check_saving():
     next(data for _, data in stream() if data.get("tick", 0) >= 4)
     state = next(data for name, data in stream() if name == "state")
     kinds = {"text": b"Sampling", "svg": b"<?xml", "html": b"<!DOCTYPE", "pprof": b"\x1f\x8b", "json": b"{",
-             "speedscope": b"{", "recording": b"", "perf-script": b"", "folded": b"", "top": b"", "csv": b"",
+             "speedscope": b"{", "firefox": b"{", "recording": b"", "perf-script": b"", "folded": b"", "top": b"", "csv": b"",
              "tsv": b""}
     wrong = [name for name, *_ in state["formats"]
              if name not in kinds or not (data := get(f"save?format={name}&from=1&to=3"))

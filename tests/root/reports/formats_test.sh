@@ -4,9 +4,9 @@
 # written whole or not at all: formats_test.sh BUILD
 # timeout: 300
 . "$(dirname "$0")/../harness.bash" "$1"
-suffixes=(txt folded svg html pb.gz speedscope.json json perf stacktally)
+suffixes=(txt folded svg html pb.gz speedscope.json profile.json json perf stacktally)
 declare -A called=([txt]=text [folded]=folded [svg]=svg [html]=html [pb.gz]=pprof
-	[speedscope.json]=speedscope [json]=json [perf]=perf-script [stacktally]=recording)
+	[speedscope.json]=speedscope [profile.json]=firefox [json]=json [perf]=perf-script [stacktally]=recording)
 cd "$tmp" || finish
 pprof() { if command -v go >/dev/null && go tool pprof "$@" 2>>"$fate"; then :; else return 1; fi; }
 go tool pprof -h >"$fate" 2>&1 || unset -f pprof
@@ -39,6 +39,9 @@ import json, sys
 of = json.load(open(sys.argv[1]))
 each = of["stacktally"]["sample_ns"] or 1
 print(sum(sum(p["weights"]) for p in of["profiles"]) // each)' "$1" ;;
+	*.profile.json) python3 -c '
+import json, sys
+print(sum(sum(t["samples"]["weight"]) for t in json.load(open(sys.argv[1]))["threads"]))' "$1" ;;
 	*.json) python3 -c '
 import json, sys
 print(sum(s["count"] for s in json.load(open(sys.argv[1]))["stacks"]))' "$1" ;;
@@ -162,7 +165,7 @@ outputs events
 "$stackcount" -D 1 -P --name nested "${arguments[@]}" t:syscalls:sys_enter_clock_gettime >"$out" 2>"$err"
 check $? "stackcount writes all formats at once" "$(cat "$err")"
 end
-suffixes=(txt folded svg html pb.gz speedscope.json json stacktally) # .perf would have a record for each event
+suffixes=(txt folded svg html pb.gz speedscope.json profile.json json stacktally) # .perf would have a record for each event
 same_samples "stackcount" events
 suffixes=(perf)
 outputs events
@@ -187,7 +190,7 @@ tr -d '\r' <typed.out | cmp - live.json >"$out" 2>&1
 check $? "text formats are not" "$(cat "$out")"
 
 # ---- whole or not at all: killed before each system call with which it writes its files
-suffixes=(txt folded svg html pb.gz speedscope.json json perf stacktally)
+suffixes=(txt folded svg html pb.gz speedscope.json profile.json json perf stacktally)
 outputs files/killed
 # kept_whole CALL NUMBER: kills "${writes[@]}" when it enters that system call for the NUMBERth time.
 # Each file must then be as in whole/, missing, or still old. Fails if there was no such call.
