@@ -45,6 +45,10 @@ struct plan_off_cpu {
 	uint64_t sample_ns;
 };
 
+/* Of --dump: so long, in seconds, and so often is it looked at what runs. */
+#define PLAN_DUMP_SECONDS   0.05
+#define PLAN_DUMP_FREQUENCY 997
+
 struct plan_output {
 	const char *path;   /* NULL: stdout */
 	const char *format; /* a name; NULL: by the path's extension, or the default on stdout */
@@ -63,6 +67,7 @@ struct plan_push {
 struct plan {
 	struct plan_filter filter;
 	struct plan_off_cpu off_cpu;
+	bool dump;			   /* --dump: each thread once */
 	bool user, kernel;		   /* which stacks to capture */
 	uint32_t kernel_depth, user_depth; /* largest number of frames */
 	uint32_t max_depth;		   /* --max-depth; 0: not given */

@@ -112,7 +112,12 @@ struct inactive_task_frame {
 };
 
 struct sched_entity {
-	__u64 sum_exec_runtime; /* ns on a CPU */
+	__u64 sum_exec_runtime;	     /* ns on a CPU */
+	__u64 prev_sum_exec_runtime; /* ... until it was last put on one */
+};
+
+struct sched_info {
+	unsigned long long last_arrival; /* on a CPU, by the scheduler's clock */
 };
 
 struct task_struct {
@@ -129,7 +134,9 @@ struct task_struct {
 	struct uprobe_task *utask;
 	unsigned int in_execve : 1;
 	struct thread_struct thread;
+	int prio;
 	struct sched_entity se;
+	struct sched_info sched_info;
 	unsigned int __state;
 };
 

@@ -658,6 +658,29 @@ static __always_inline __u32 sleeper_stack(struct task_struct *task,
 	return bytes / sizeof(__u64);
 }
 
+#define MAX_RT_PRIO 100 /* numbers below are those of real-time threads */
+
+/*
+ * For how long a task has been off the CPU, up to when the current one was put on its own; 0: not
+ * known. For how long a task ran since it was last put on a CPU is counted for usual ones only.
+ */
+static __always_inline __u64 time_away(const struct task_struct *task)
+{
+	__u64 now, left;
+
+	if (!bpf_core_field_exists(task->sched_info.last_arrival) ||
+	    !bpf_core_field_exists(task->se.prev_sum_exec_runtime) ||
+	    BPF_CORE_READ(task, prio) < MAX_RT_PRIO)
+		return 0;
+	now = BPF_CORE_READ(current_task(), sched_info.last_arrival);
+	left = BPF_CORE_READ(task, sched_info.last_arrival);
+	if (!left)
+		return 0;
+	left += BPF_CORE_READ(task, se.sum_exec_runtime) -
+		BPF_CORE_READ(task, se.prev_sum_exec_runtime);
+	return now > left ? now - left : 0;
+}
+
 /*
  * Writes the kernel stack and the user registers of a thread that has slept since before the
  * measurement. It may wake up meanwhile, which user space checks afterwards.
@@ -675,6 +698,7 @@ static __always_inline int write_sleeper(struct seq_file *seq, struct task_struc
 	if (!scratch || !thread || thread->out != WIRE_OUT_BEFORE || thread->wake)
 		return 0;
 	scratch->is.tid = tid;
+	scratch->is.away = time_away(task);
 	image_cookie(task, TASK_ARGUMENT, &scratch->is.image);
 	scratch->is.stack_start = BPF_CORE_READ(task, mm, start_stack);
 	scratch->is.n_kernel = config_has(WIRE_KERNEL) ? sleeper_stack(task, scratch) : 0;

@@ -105,6 +105,7 @@ static inline __attribute__((always_inline)) __u64 wire_weighted(__u64 ns, __u32
 struct wire_sleeper {
 	__u64 image;	   /* as in struct wire_stack */
 	__u64 stack_start; /* of the process: the stack pointer that it began with */
+	__u64 away; /* ns since it left its CPU, when the reader came to its own; 0: not known */
 	__u32 tid;
 	__u32 n_kernel; /* frames */
 	__u32 end;	/* enum wire_end; WIRE_END_NONE: the walk is to be begun */

@@ -17,6 +17,7 @@
 #include "bpf/wire.h"
 #include "drain/drain.h"
 #include "plan/plan.h"
+#include "tally/thread_list.h"
 
 struct gauge;
 struct stacktally;
@@ -41,6 +42,7 @@ struct gauge_ops {
 	int (*drain)(struct gauge *gauge, uint32_t epoch, uint64_t now, bool final,
 		     struct tally *tally, struct error *err);
 	int (*losses)(struct gauge *gauge, struct tally_losses *losses, struct error *err);
+	int (*threads)(struct gauge *gauge, struct thread_list *list);
 };
 
 struct gauge {
@@ -99,6 +101,12 @@ static inline int gauge_drain(struct gauge *gauge, uint32_t epoch, uint64_t now,
 static inline int gauge_losses(struct gauge *gauge, struct tally_losses *losses, struct error *err)
 {
 	return gauge->ops->losses ? gauge->ops->losses(gauge, losses, err) : 0;
+}
+
+/* Appends the threads that it found, with what is known of them now. 0 or -ENOMEM. */
+static inline int gauge_threads(struct gauge *gauge, struct thread_list *list)
+{
+	return gauge->ops->threads ? gauge->ops->threads(gauge, list) : 0;
 }
 
 #endif

@@ -17,12 +17,16 @@
 #include "bpf/off_cpu_wire.h"
 #include "bpf/stack_hash.h"
 #include "gauge/threads.h"
+#include "process/waits.h"
 #include "stacktally.skel.h"
+
+_Static_assert(THREAD_WAIT_SIZE == WAIT_TEXT_SIZE, "the text is copied");
 
 struct sleeper {
 	struct found_thread is;
 	struct wire_hash stack; /* the key of its times until it leaves a CPU again */
 	uint64_t image;
+	uint64_t left;	  /* when it left its CPU, by CLOCK_MONOTONIC; 0: not known */
 	uint64_t *frames; /* of the kernel; NULL: not known */
 	uint32_t n_frames;
 };
@@ -176,7 +180,10 @@ static struct wire_stack stack_of(const struct sleepers *sleepers, const struct 
 
 static int keep_kernel_stack(struct sleeper *sleeper, const struct wire_sleeper *is)
 {
+	uint64_t now = monotonic_ns();
+
 	sleeper->image = is->image;
+	sleeper->left = is->away && is->away < now ? now - is->away : 0;
 	if (!is->n_kernel || sleeper->frames)
 		return 0;
 	sleeper->frames = reallocarray(NULL, is->n_kernel, sizeof(*sleeper->frames));
@@ -301,4 +308,52 @@ int sleepers_take(const struct sleepers *sleepers, const struct wire_hash *hash,
 		return epoch_stacks_enter(stacks, tally, &stack, sleeper->frames, 0);
 	}
 	return -ENOENT;
+}
+
+/* ---- telling of them ---- */
+
+/*
+ * The scheduler's count of a thread's time on CPUs tells whether it ran before all this was read.
+ * False: it has ended.
+ */
+static bool describe(const struct sleepers *sleepers, const struct sleeper *sleeper,
+		     struct listed_thread *ret_thread)
+{
+	const struct found_thread *before = &sleeper->is;
+	struct found_thread now = { 0 };
+	struct thread_wait wait;
+	bool waits = wait_read(before->tgid, before->tid, &wait);
+
+	if (!threads_read(before->tid, &now))
+		return false;
+	*ret_thread = (struct listed_thread){
+		.tgid = before->tgid,
+		.tid = before->tid,
+		.state = now.state,
+		.stayed = now.ran == before->ran && still_sleeps(sleepers, before->tid),
+	};
+	memcpy(ret_thread->comm, now.comm, sizeof(ret_thread->comm));
+	if (!ret_thread->stayed)
+		return true;
+	ret_thread->away_ns = sleeper->left ? monotonic_ns() - sleeper->left : 0;
+	if (waits) {
+		ret_thread->waits_for = wait.thread;
+		memcpy(ret_thread->wait, wait.text, sizeof(ret_thread->wait));
+	}
+	return true;
+}
+
+int sleepers_list(const struct sleepers *sleepers, struct thread_list *list)
+{
+	for (uint32_t i = 0; i < sleepers->n; i++) {
+		struct listed_thread thread;
+		int r;
+
+		if (!describe(sleepers, &sleepers->list[i], &thread))
+			continue;
+		r = thread_list_add(list, &thread);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }

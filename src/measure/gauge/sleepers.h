@@ -10,6 +10,7 @@
 #include "drain/epoch_stacks.h"
 #include "drain/unwinder.h"
 #include "plan/plan.h"
+#include "tally/thread_list.h"
 
 struct sleepers;
 struct stacktally;
@@ -38,5 +39,8 @@ int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, uint64_t
  */
 int sleepers_take(const struct sleepers *sleepers, const struct wire_hash *hash,
 		  struct epoch_stacks *stacks, struct tally *tally);
+
+/* Appends those that still are there to `list`, with what is known of them now. 0 or -ENOMEM. */
+int sleepers_list(const struct sleepers *sleepers, struct thread_list *list);
 
 #endif

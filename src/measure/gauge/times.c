@@ -143,6 +143,11 @@ static int walk_threads(struct gauge *gauge, struct unwinder *unwinder, uint64_t
 	return sleepers_walk(times_of(gauge)->sleepers, unwinder, until, err);
 }
 
+static int list_threads(struct gauge *gauge, struct thread_list *list)
+{
+	return sleepers_list(times_of(gauge)->sleepers, list);
+}
+
 /* ---- draining ---- */
 
 static int drain_times(struct gauge *gauge, uint32_t epoch, uint64_t now, bool final,
@@ -221,4 +226,5 @@ const struct gauge_ops gauge_times = {
 	.walk = walk_threads,
 	.drain = drain_times,
 	.losses = add_losses,
+	.threads = list_threads,
 };

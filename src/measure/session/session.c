@@ -136,15 +136,19 @@ static void tell_orc_tables(struct session *session)
 	}
 }
 
+/* A dump is nothing without stacks, so walks may take longer than it. */
+#define DUMP_WALK_NS (10 * NS_PER_SECOND)
+
 /* Walks the stacks of what the gauge has found. Events count already. */
 static int walk_found(struct session *session, struct error *err)
 {
+	uint64_t until = session->plan->dump ? monotonic_ns() + DUMP_WALK_NS
+					     : schedule_end(&session->schedule);
 	int r = 1;
 
 	while (r > 0) {
 		images_lock(session->images);
-		r = gauge_walk(session->gauge, session->unwinder, schedule_end(&session->schedule),
-			       err);
+		r = gauge_walk(session->gauge, session->unwinder, until, err);
 		images_unlock(session->images);
 		if (r > 0 && session_switch_and_drain(session, 0, err) < 0)
 			r = -1;
@@ -252,6 +256,11 @@ uint64_t session_drained(const struct session *session)
 {
 	return (session->stopped ? session->stopped : session->switched) -
 	       session->schedule.started;
+}
+
+int session_threads(const struct session *session, struct thread_list *list)
+{
+	return gauge_threads(session->gauge, list);
 }
 
 void session_ended(const struct session *session, uint64_t *ret_due, uint64_t *ret_stopped)

@@ -118,6 +118,13 @@ uint64_t session_drained(const struct session *session);
 /* When counting had to stop, and when it did, once session_run() has ended the measurement. */
 void session_ended(const struct session *session, uint64_t *ret_due, uint64_t *ret_stopped);
 
+/*
+ * With plan->off_cpu: appends the chosen threads that there were when it began and still are, with
+ * what is known of them now. 0 or -ENOMEM.
+ */
+struct thread_list;
+int session_threads(const struct session *session, struct thread_list *list);
+
 /* Waits for the launched command; its exit status as a shell shows it. -1: none was launched. */
 int session_command_status(struct session *session);
 

@@ -219,6 +219,7 @@ const struct writer folded_writer = {
 	.description = "one line per stack, for flamegraph.pl",
 	.extensions = extensions,
 	.diffs = true,
+	.dumps = true,
 	.view = folded_view,
 	.write = folded_write,
 };

@@ -237,6 +237,53 @@ static int put_difference(struct json *json, const char *base_name)
 	return 0;
 }
 
+/* The thread's state in a word; docs/json.md has the list. */
+static const char *state_of(const struct listed_thread *thread)
+{
+	if (thread->state == 'Z')
+		return "ended";
+	if (!thread->stayed)
+		return "moved";
+	return thread->state == 'D'			      ? "uninterruptible"
+	       : thread->state == 'T' || thread->state == 't' ? "stopped"
+	       : thread->state == 'R'			      ? "ready"
+							      : "blocked";
+}
+
+static void put_thread(struct json *json, const struct listed_thread *thread)
+{
+	bytes_char(&json->bytes, '{');
+	json_key(&json->bytes, "comm");
+	json_string_n(&json->bytes, thread->comm, strnlen(thread->comm, sizeof(thread->comm)));
+	put_number(json, "pid", thread->tgid);
+	put_number(json, "tid", thread->tid);
+	put_string(json, "state", state_of(thread));
+	put_number(json, "running_ns", thread->ran_ns);
+	put_number(json, "blocked_ns", thread->blocked_ns);
+	put_number(json, "ready_ns", thread->ready_ns);
+	if (thread->away_ns)
+		put_number(json, "for_ns", thread->away_ns);
+	if (*thread->wait)
+		put_string(json, "wait", thread->wait);
+	if (thread->waits_for)
+		put_number(json, "waits_for_tid", thread->waits_for);
+	if (thread->in_cycle)
+		bytes_string(&json->bytes, ",\"deadlock\":true");
+	if (thread->no_stack)
+		put_string(json, "no_stack", thread->no_stack);
+	bytes_char(&json->bytes, '}');
+}
+
+static void put_threads(struct json *json, const struct thread_list *list)
+{
+	begin_list(json, "threads");
+	for (uint32_t i = 0; !json->bytes.failed && i < list->n; i++) {
+		begin_item(json, i);
+		put_thread(json, &list->threads[i]);
+	}
+	bytes_char(&json->bytes, ']');
+}
+
 static int put_all(struct json *json, const char *base_name)
 {
 	int r = 0;
@@ -266,6 +313,8 @@ static int put_all(struct json *json, const char *base_name)
 		put_stack(json, &profile->entries[i]);
 	}
 	bytes_char(bytes, ']');
+	if (profile->meta->threads)
+		put_threads(json, profile->meta->threads);
 	if (profile->base)
 		r = put_difference(json, base_name);
 	bytes_string(bytes, "}\n");
@@ -293,6 +342,7 @@ const struct writer json_writer = {
 	.extensions = extensions,
 	.addresses = true,
 	.diffs = true,
+	.dumps = true,
 	.whole = true,
 	.view = json_view,
 	.write = json_write,

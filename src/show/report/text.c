@@ -11,6 +11,7 @@
  */
 #include "base/own.h"
 #include "report/diff.h"
+#include "report/threads_text.h"
 #include "report/writer.h"
 #include "view/frame_text.h"
 #include "view/quantity.h"
@@ -251,7 +252,10 @@ static int text_write(const struct report *report, FILE *out, struct error *err)
 
 	bytes_start(&text.bytes, out);
 	if (r == 0)
-		r = profile->base ? put_difference(&text, &style) : put_entries(&text);
+		r = profile->meta->threads
+			    ? threads_text_put(profile, &text.frames, text.indent, &text.bytes)
+		    : profile->base ? put_difference(&text, &style)
+				    : put_entries(&text);
 	frame_texts_clear(&text.frames);
 	bytes_clear(&text.bytes);
 	return report_result(r, err);
@@ -264,6 +268,7 @@ const struct writer text_writer = {
 	.description = "stacks on several lines, leaf first",
 	.extensions = extensions,
 	.diffs = true,
+	.dumps = true,
 	.titled = true,
 	.view = text_view,
 	.write = text_write,

@@ -26,6 +26,7 @@ struct writer {
 	bool binary;		       /* refused on a terminal */
 	bool addresses;		       /* has addresses of the kernel: for nobody else to read */
 	bool diffs;		       /* may be used with --diff */
+	bool dumps;		       /* ... with --dump */
 	bool whole;  /* a file holds one report, with nothing before or after it */
 	bool titled; /* begins with the title and a blank line */
 	enum writer_times times;

@@ -14,6 +14,7 @@
 
 #include "tally/names.h"
 #include "tally/tally.h"
+#include "tally/thread_list.h"
 #include "view/ends.h"
 #include "view/frame_filter.h"
 #include "view/scale.h"
@@ -58,6 +59,8 @@ struct profile_meta {
 	/* What another program counted ("alloc_space"), or of what counts are sums ("bytes_req"),
 	 * and its unit ("bytes"); NULL: samples or events, or time if `timed`. Untrusted text. */
 	const char *measure, *unit;
+	/* --dump: all threads, one entry for each that has a stack; else NULL. */
+	const struct thread_list *threads;
 	struct profile_details has;
 	struct profile_unwinding unwinding;
 };

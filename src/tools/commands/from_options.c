@@ -30,6 +30,7 @@ static const struct {
 
 	{ "off-cpu", FROM_REFUSED, "a recording holds what was measured" },
 	{ "wall", FROM_REFUSED, "a recording holds what was measured" },
+	{ "dump", FROM_REFUSED, "a recording holds what was measured" },
 	{ "budget", FROM_REFUSED, "it applies while stacks are walked" },
 	{ "wakers", FROM_REFUSED, "a recording holds what was measured" },
 	{ "min-block", FROM_REFUSED, "a recording does not hold each absence" },

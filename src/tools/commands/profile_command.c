@@ -39,6 +39,10 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 		snprintf(rate, sizeof(rate), "Measuring time off the CPU (us)");
 	if (options->wall)
 		snprintf(rate, sizeof(rate), "Measuring time on and off the CPU (us)");
+	if (options->dump) {
+		snprintf(ret_title, size, "Each thread once, of %s.", scope);
+		return;
+	}
 	snprintf(ret_title, size, "%s of %s by %s stack%s%s", rate, scope,
 		 plan->user && plan->kernel ? "user + kernel"
 		 : plan->user		    ? "user"
@@ -55,19 +59,22 @@ static int check_off_cpu(const struct profile_options *options, struct error *er
 			    : options->max_block   ? "--max-block"
 			    : options->state != -1 ? "--state"
 						   : NULL;
-	const char *excluded = options->frequency && !options->wall ? "-F/--frequency"
-			       : options->period		    ? "-c/--count"
-			       : options->event			    ? "-e/--event"
-			       : options->include_idle		    ? "-I/--include-idle"
-			       : options->shared.cpu != -1	    ? "-C/--cpu"
-								    : NULL;
-	bool timed = options->off_cpu || options->wall;
+	const char *excluded = options->frequency && options->off_cpu ? "-F/--frequency"
+			       : options->period		      ? "-c/--count"
+			       : options->event			      ? "-e/--event"
+			       : options->include_idle		      ? "-I/--include-idle"
+			       : options->shared.cpu != -1	      ? "-C/--cpu"
+								      : NULL;
+	bool timed = options->off_cpu || options->wall || options->dump;
 
-	if (!timed && needs)
+	if ((!timed || options->dump) && needs)
 		return error_usage(err, "argument %s: needs --off-cpu or --wall", needs);
 	if (timed && excluded)
 		return error_usage(err, "argument %s: not allowed with argument %s",
-				   options->wall ? "--wall" : "--off-cpu", excluded);
+				   options->wall   ? "--wall"
+				   : options->dump ? "--dump"
+						   : "--off-cpu",
+				   excluded);
 	if (options->wakers && options->shared.user_only)
 		return error_usage(err, "argument --wakers: not allowed with argument "
 					"-U/--user-stacks-only: kernel stacks tell interrupts from "
@@ -79,17 +86,69 @@ static int check_off_cpu(const struct profile_options *options, struct error *er
 	return 0;
 }
 
+/* A dump is of a moment, and is neither a graph nor a table. 0, or -EINVAL with `err` set. */
+static int check_dump(const struct profile_options *options, const struct plan *plan,
+		      struct error *err)
+{
+	const struct shared_options *shared = &options->shared;
+	const char *excluded = shared->duration > 0   ? "duration"
+			       : shared->interval > 0 ? "-i/--interval"
+			       : shared->live	      ? "--live"
+			       : shared->tui	      ? "--tui"
+			       : shared->push	      ? "--push"
+			       : shared->diff	      ? "--diff"
+			       : shared->children     ? "--children"
+			       : shared->symbols      ? "--symbols"
+			       : plan->command	      ? "COMMAND"
+						      : NULL;
+
+	if (!options->dump)
+		return 0;
+	if (excluded)
+		return error_usage(err, "argument --dump: not allowed with argument %s", excluded);
+	for (uint32_t i = 0; i < plan->n_outputs; i++) {
+		const struct plan_output *output = &plan->outputs[i];
+		const struct writer *writer = output->format ? writer_by_name(output->format)
+					      : output->path ? writer_by_path(output->path)
+							     : &text_writer;
+
+		if (writer && !writer->dumps)
+			return error_usage(err,
+					   "argument --dump: format '%s' cannot show it: use text, "
+					   "folded or json",
+					   writer->name);
+	}
+	return 0;
+}
+
+static void plan_dump(const struct profile_options *options, struct plan *plan)
+{
+	if (!options->dump)
+		return;
+	plan->dump = true;
+	plan->off_cpu.budget = 100; /* it does not last */
+	plan->duration = PLAN_DUMP_SECONDS;
+	plan->per_thread = true;
+	plan->progress = false;
+	plan->tick = 0;
+}
+
+static bool asks_for_stacks(const void *options)
+{
+	return ((const struct profile_options *)options)->dump;
+}
+
 static void plan_off_cpu(const struct profile_options *options, struct plan *plan)
 {
 	plan->off_cpu = (struct plan_off_cpu){
-		.on = options->off_cpu || options->wall,
+		.on = options->off_cpu || options->wall || options->dump,
 		.least_us = options->min_block,
 		.most_us = options->max_block,
 		.by_state = options->state >= 0,
 		.state = options->state > 0 ? (uint32_t)options->state : 0,
 		.wakers = options->wakers,
 		.budget = options->budget ? options->budget : DEFAULT_BUDGET,
-		.sample_ns = options->wall ? NS_IN_SECOND / options->frequency : 0,
+		.sample_ns = options->wall || options->dump ? NS_IN_SECOND / options->frequency : 0,
 	};
 }
 
@@ -103,11 +162,17 @@ static int complete(struct invocation *invocation)
 	line.program = request->program;
 	if (check_off_cpu(options, &err) < 0)
 		return message_usage_error(&line, &err);
+	if (check_dump(options, &invocation->plan, &err) < 0)
+		return message_usage_error(&line, &err);
 	if (!options->period && !options->frequency && !options->off_cpu)
-		options->frequency = options->shared.push ? PUSH_FREQUENCY : DEFAULT_FREQUENCY;
+		options->frequency = options->dump	    ? PLAN_DUMP_FREQUENCY
+				     : options->shared.push ? PUSH_FREQUENCY
+							    : DEFAULT_FREQUENCY;
 	plan_off_cpu(options, &invocation->plan);
-	request->meta.timed = options->off_cpu || options->wall;
-	request->meta.wall = options->wall;
+	plan_dump(options, &invocation->plan);
+	request->report.per_thread |= options->dump;
+	request->meta.timed = invocation->plan.off_cpu.on;
+	request->meta.wall = options->wall || options->dump;
 	invocation->plan.filter.include_idle = options->include_idle;
 	invocation->plan.filter.cgroupmap = options->cgroupmap;
 	invocation->plan.filter.mntnsmap = options->mntnsmap;
@@ -134,7 +199,7 @@ static int start(const struct invocation *invocation)
 	const struct plan_filter *filter = &invocation->plan.filter;
 	const struct clock_options clock = {
 		.event = options->event,
-		.prefer_clock = options->include_idle || options->wall,
+		.prefer_clock = options->include_idle || invocation->plan.off_cpu.on,
 		.frequency = options->frequency,
 		.period = options->period,
 	};
@@ -159,6 +224,7 @@ const struct command profile_command = {
 	.line = &profile_command_line,
 	.defaults = &defaults,
 	.options_size = sizeof(defaults),
+	.asks_for_stacks = asks_for_stacks,
 	.complete = complete,
 	.start = start,
 };

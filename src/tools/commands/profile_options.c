@@ -99,6 +99,13 @@ static const struct option_row measuring[] = {
 	  .help = "the same, and sample CPUs as well: the time of each thread, on and off the CPU, "
 		  "adds up to that of the measurement" },
 	{ .section = SECTION_OFF_CPU,
+	  .name = "dump",
+	  .kind = OPTION_FLAG,
+	  .field = FIELD(dump),
+	  .exclusive = "time",
+	  .help = "show each thread once, now, running or not: its stack, for how long it has been "
+		  "there, and what it waits for" },
+	{ .section = SECTION_OFF_CPU,
 	  .name = "wakers",
 	  .kind = OPTION_FLAG,
 	  .field = FIELD(wakers),
@@ -299,6 +306,7 @@ static const struct option_example examples[] = {
 	{ "-F 99 -- make -j8", "profile a command and all it starts" },
 	{ "--name 'nginx*' 10", "only threads whose name matches" },
 	{ "--off-cpu -p 185 10", "where process 185 waits, and for how long" },
+	{ "--dump -p 185", "it hangs: what each of its threads does now" },
 	{ "--wall -p 185 10", "where its time goes, running and waiting" },
 	{ "-e page-faults 10", "stacks that touch memory for the first time" },
 	{ "-o out.folded -o - 10", "to a file and to the terminal" },

@@ -13,7 +13,7 @@ struct profile_options {
 	uint64_t frequency; /* Hz; 0: not given: 49 unless there is a period */
 	uint64_t period;    /* -c; 0: not given */
 	bool include_idle;
-	bool off_cpu, wall, wakers;
+	bool off_cpu, wall, wakers, dump;
 	int64_t state;				  /* -1: not given */
 	uint64_t min_block, max_block;		  /* us; 0: not given */
 	uint64_t budget;			  /* %; 0: not given */

@@ -15,6 +15,7 @@
 #include "base/thread.h"
 #include "cli/message.h"
 #include "run/delays.h"
+#include "run/dump.h"
 #include "run/memory.h"
 #include "run/run_notes.h"
 #include "run/sinks.h"
@@ -47,6 +48,7 @@ struct run_state {
 	uint64_t progress_ns; /* when the next progress note is due; 0: not known yet */
 	uint32_t usual;	      /* addresses of an interval; 0: not known yet */
 	struct delays delays;
+	struct dump dump;
 };
 
 static void *prepare(void *symbolizer)
@@ -187,6 +189,9 @@ static int report(struct run_state *state, struct session *session, struct symbo
 		message_progress("%s", "");
 	r = name_all(state, session, symbolizer, event, err);
 	state->delays.named = monotonic_ns();
+	if (r == 0 && state->report.request->plan->dump &&
+	    dump_make(&state->dump, &state->report) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
 	if (r == 0)
 		r = sinks_report(&state->sinks, err);
 	if (r < 0)
@@ -213,6 +218,9 @@ static int measure(struct run_state *state, struct session *session, struct symb
 		int r = session_run(session, state->tally, &event, err);
 
 		state->delays.counted = monotonic_ns();
+		if (r == 0 && state->report.request->plan->dump && !session_goes_on(event) &&
+		    dump_look(&state->dump, session) < 0)
+			r = error_set(err, -ENOMEM, "out of memory");
 		if (r == 0)
 			r = sinks_slice(&state->sinks, event, err);
 		if (r < 0)
@@ -456,6 +464,7 @@ static int measure_and_report(const struct run_request *request, struct plan *pl
 		delays_tell_end(&state.delays);
 	tell_kills(kills);
 	sinks_close(&state.sinks);
+	dump_clear(&state.dump);
 	return r;
 }
 

@@ -187,7 +187,7 @@ static void tell_own(const struct run_report *report)
 {
 	if (!report->own_events || report->reported)
 		return;
-	if (report->meta.timed)
+	if (report->meta.timed || report->meta.threads)
 		message_note("this process is left out (--self shows it)");
 	else
 		message_note("own work: %" PRIu64 " %s, left out (--self shows it)",
