@@ -453,6 +453,51 @@ static void sums_scene(struct scene *scene)
 	tally_losses(scene->tally)->unread = 2;
 }
 
+static void timed(struct scene *scene, const struct tally_entry *entry)
+{
+	if (tally_add(scene->tally, entry) < 0)
+		fail("cannot count");
+	tally_losses(scene->tally)->events += entry->events;
+}
+
+/* Times of calls, some of which were not seen whole. */
+static void calls_scene(struct scene *scene)
+{
+	scene->meta = (struct profile_meta){
+		.command = "stackcount",
+		.command_line = "stackcount --time vfs_read",
+		.title = "Tracing 1 functions for \"vfs_read\"... Hit Ctrl-C to end.",
+		.event = "vfs_read",
+		.period = 1,
+		.duration_ns = 2000000000u,
+		.scope = "all threads",
+		.user = true,
+		.kernel = true,
+		.summed = true,
+		.measure = "time",
+		.unit = "nanoseconds",
+		.has = { .processes = true, .idle = true },
+	};
+	timed(scene, &(struct tally_entry){ .count = 1234567890,
+					    .events = 301408,
+					    .largest = 40960123,
+					    .tgid = 15069,
+					    .kernel = STACK(scene, &vfs_read, &sys_pread),
+					    .user = STACK(scene, &libc_pread, &main_a),
+					    .comm = "tar" });
+	timed(scene, &(struct tally_entry){ .count = 4096,
+					    .events = 1,
+					    .largest = 4096,
+					    .tgid = 15187,
+					    .kernel = STACK(scene, &vfs_read, &sys_pread),
+					    .user = STACK(scene, &libc_pread, &main_b),
+					    .comm = "tar" });
+	tally_losses(scene->tally)->unreturned = 3;
+	tally_losses(scene->tally)->unentered = 1;
+	tally_losses(scene->tally)->lost_calls = 12;
+	tally_losses(scene->tally)->lost_values = 2;
+}
+
 /* A function of each language. */
 static void languages_scene(struct scene *scene)
 {
@@ -597,5 +642,6 @@ int main(int argc, char **argv)
 	make(argv[1], "wall", wall_scene);
 	make(argv[1], "sums", sums_scene);
 	make(argv[1], "times", times_scene);
+	make(argv[1], "calls", calls_scene);
 	return 0;
 }

@@ -79,10 +79,10 @@ static int set_up(void **state)
 	kernel = stack(&data, 1, 2, 0);
 	user = stack(&data, 4, 3, TALLY_STACK_ENDED(TALLY_END_COMPLETE));
 	deep = stack(&data, 4, 5, TALLY_STACK_ENDED(TALLY_END_COMPLETE));
-	count(&data, (struct tally_entry){ 1, 0, 4, 10, 11, kernel, user, "one" });
-	count(&data, (struct tally_entry){ 2, 0, 5, 10, 12, NONE, deep, "one" });
-	count(&data, (struct tally_entry){ 4, 0, 6, 20, 20, kernel, NONE, "other" });
-	count(&data, (struct tally_entry){ 8, 0, 0, 30, 30, NONE, TALLY_STACK_MISSED, "once" });
+	count(&data, (struct tally_entry){ 1, 0, 0, 4, 10, 11, kernel, user, "one" });
+	count(&data, (struct tally_entry){ 2, 0, 0, 5, 10, 12, NONE, deep, "one" });
+	count(&data, (struct tally_entry){ 4, 0, 0, 6, 20, 20, kernel, NONE, "other" });
+	count(&data, (struct tally_entry){ 8, 0, 0, 0, 30, 30, NONE, TALLY_STACK_MISSED, "once" });
 	*tally_losses(data.tally) = (struct tally_losses){
 		.events = 21, .lost_ring = 1, .lost_counts = 2, .lost_nested = 3, .unseen = 9
 	};

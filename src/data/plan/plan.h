@@ -45,6 +45,11 @@ struct plan_off_cpu {
 	uint64_t sample_ns;
 };
 
+/* What is measured of calls of functions, from entry to return. */
+struct plan_calls {
+	bool time; /* --time: how long they took */
+};
+
 /* Of --dump: so long, in seconds, and so often is it looked at what runs. */
 #define PLAN_DUMP_SECONDS   0.05
 #define PLAN_DUMP_FREQUENCY 997
@@ -67,6 +72,7 @@ struct plan_push {
 struct plan {
 	struct plan_filter filter;
 	struct plan_off_cpu off_cpu;
+	struct plan_calls calls;
 	bool dump;			   /* --dump: each thread once */
 	bool user, kernel;		   /* which stacks to capture */
 	uint32_t kernel_depth, user_depth; /* largest number of frames */

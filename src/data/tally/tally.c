@@ -13,7 +13,7 @@
 #define ENTRY_KEY_AT   offsetof(struct tally_entry, cgroup)
 #define ENTRY_KEY_SIZE (sizeof(struct tally_entry) - ENTRY_KEY_AT)
 
-_Static_assert(sizeof(struct tally_entry) == 56, "padding would take part in the entry's hash");
+_Static_assert(sizeof(struct tally_entry) == 64, "padding would take part in the entry's hash");
 
 /*
  * Each array has an index. It lacks what was appended without a search until the next search adds
@@ -321,6 +321,8 @@ int tally_count(struct tally *tally, const struct tally_entry *entry, uint32_t *
 			tally_more(tally, at, added.count);
 			add_saturating(&known->events, added.events);
 			add_saturating(&tally->events, added.events);
+			if (added.largest > known->largest)
+				known->largest = added.largest;
 			*ret_entry = at;
 			return 0;
 		}

@@ -67,6 +67,7 @@ struct tally_stack {
 struct tally_entry {
 	uint64_t count;
 	uint64_t events;	    /* if counts are sums of values: how many values; else 0 */
+	uint64_t largest;	    /* of these values; 0: not known */
 	uint64_t cgroup;	    /* cgroup id, or 0 */
 	uint32_t tgid, tid;	    /* tid is 0 unless threads are kept apart */
 	uint32_t kernel, user;	    /* stack ids or TALLY_STACK_NONE, TALLY_STACK_MISSED */
@@ -117,6 +118,11 @@ struct tally_losses {
 	uint64_t failed; /* it is negative: an error that a function returned */
 	uint64_t unread; /* it could not be read; such an event meets no condition either */
 	bool saturated;	 /* the sum of all counts was too large for 64 bits */
+	/* Of calls; not part of `events`. */
+	uint64_t unreturned; /* that were jumped over, or whose thread or measurement ended first */
+	uint64_t unentered;  /* returns from calls that were not seen to begin */
+	uint64_t lost_calls; /* of threads that found no room to be followed */
+	uint64_t lost_values; /* whose stack was lost, or that found no room in the ring */
 };
 
 /* How many events an entry has; ns, if its count is of time. */
@@ -167,8 +173,8 @@ int tally_stack(struct tally *tally, const uint32_t *addresses, uint32_t n, uint
 		uint32_t *ret_id);
 
 /*
- * Adds `entry->count` and `entry->events` to the entry that is equal in all other fields; it is
- * added if it is new.
+ * Adds `entry->count` and `entry->events` to the entry that is equal in all other fields but
+ * `largest`, of which the larger stays; it is added if it is new.
  * -ENOMEM; -EDQUOT; or -ENOSPC when a new entry would exceed the limit: then the count is added to
  * losses.lost_counts and losses.counts_full is set.
  */

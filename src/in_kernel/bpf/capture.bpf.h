@@ -152,6 +152,33 @@ static __always_inline bool needs_finish(struct scratch *slot, __u32 number)
 	return true;
 }
 
+/*
+ * Counts and sends the slot's stack after a walk, under a key by which values are added to it
+ * later. False: it is lost, and counted as such.
+ */
+static __always_inline bool keep_stack(struct scratch *slot, __u32 number, bool unfinished)
+{
+	struct wire_counters *counter;
+	__u32 zero = 0, words;
+	bool kept = false;
+
+	counter = bpf_map_lookup_elem(&counters, &zero);
+	if (!counter)
+		return false;
+	words = HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
+	hash(number, words);
+	if (unfinished) {
+		/* User space will finish this stack: until then it has a key of its own. */
+		slot->stack.hash.low +=
+			(slot->left_at ^ (__u64)slot->left_tid << 40) * 0x9fb21c651e98df25ull;
+		slot->stack.hash.low |= 1;
+		kept = send_unfinished(slot, number, counter);
+		if (!kept)
+			hash(number, words);
+	}
+	return kept || count(slot, number, counter);
+}
+
 /* Counts that the clock has come to this CPU, whatever it met there. */
 static __always_inline void count_firing(void)
 {

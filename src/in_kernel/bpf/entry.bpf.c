@@ -10,6 +10,9 @@
  * raw_tp/sched_wakeup       a blocked thread is ready to run (bpf/off_cpu.bpf.h)
  * raw_tp/sched_wakeup_new   a new thread is
  * iter/task                 the threads that sleep when a measurement begins
+ * on_user_return, on_kernel_return  a call that is timed returns (bpf/calls.bpf.h)
+ * raw_tp/sched_process_exit, ..._exec  a thread ends, or begins another program, maybe in such a
+ *                           call
  * raw_tp                    counts the events of a tracepoint that perf's program does not see
  * raw_tp/sched_process_fork the child is walked by its parent's mappings at once; follows a
  *                           process's children where that was asked for
@@ -42,6 +45,42 @@ int on_sleeper(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 
 	return task ? write_sleeper(ctx->meta->seq, task) : 0;
+}
+
+/* The tail call never happens: see on_event(). */
+SEC("?kprobe")
+int on_user_return(struct pt_regs *ctx)
+{
+	if (config.user_depth == 0)
+		bpf_tail_call(ctx, &interpreted, 0);
+	return on_return(ctx, HIT_USER);
+}
+
+SEC("?kprobe")
+int on_kernel_return(struct pt_regs *ctx)
+{
+	return on_return(ctx, HIT_KERNEL);
+}
+
+/* TP_PROTO(struct task_struct *p), its own */
+SEC("?raw_tp/sched_process_exit")
+int on_caller_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *task = (void *)ctx->args[0];
+
+	call_gone((__u32)bpf_get_current_pid_tgid());
+	call_gone((__u64)BPF_CORE_READ(task, stack) / ARCH_STACK_SIZE);
+	return 0;
+}
+
+/* The thread takes the number of its process. TP_PROTO(struct task_struct *p, pid_t old_pid, ...)
+ */
+SEC("?raw_tp/sched_process_exec")
+int on_caller_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	call_gone((__u32)bpf_get_current_pid_tgid());
+	call_gone((__u32)ctx->args[1]);
+	return 0;
 }
 
 struct {

@@ -77,7 +77,17 @@ struct vm_area_struct {
 
 #define VM_EXECUTABLE 4ul /* VM_EXEC */
 
+/* Where a process executes probed instructions; functions return to its first bytes. */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
 struct mm_struct {
+	struct uprobes_state uprobes_state;
 	unsigned long exec_vm;	   /* pages of executable mappings */
 	unsigned long start_stack; /* the stack pointer that the program began with */
 };

@@ -463,30 +463,6 @@ static __noinline __u32 leave_begin(__u32 preempted, __u64 now)
 	return absence_slot(task, TASK_CURRENT, tgid, tid, ABSENCE(ready, weight), now);
 }
 
-/* Counts and sends the slot's stack after a walk. False: it is lost, and counted as such. */
-static __always_inline bool keep_stack(struct scratch *slot, __u32 number, bool unfinished)
-{
-	struct wire_counters *counter;
-	__u32 zero = 0, words;
-	bool kept = false;
-
-	counter = bpf_map_lookup_elem(&counters, &zero);
-	if (!counter)
-		return false;
-	words = HEAD_WORDS + slot->stack.n_kernel + slot->stack.n_user;
-	hash(number, words);
-	if (unfinished) {
-		/* User space will finish this stack: until then it has a key of its own. */
-		slot->stack.hash.low +=
-			(slot->left_at ^ (__u64)slot->left_tid << 40) * 0x9fb21c651e98df25ull;
-		slot->stack.hash.low |= 1;
-		kept = send_unfinished(slot, number, counter);
-		if (!kept)
-			hash(number, words);
-	}
-	return kept || count(slot, number, counter);
-}
-
 /* The part after the walk. The key of a lost stack is 0. */
 static __noinline int leave_end(__u32 number, bool unfinished)
 {

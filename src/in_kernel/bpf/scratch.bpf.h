@@ -226,8 +226,9 @@ struct scratch {
 	/* The task that leaves the CPU (bpf/off_cpu.bpf.h). */
 	__u64 left_at, left_ran;
 	__u32 left_tid;
-	__u32 left_how;		/* see ABSENCE() */
-	struct wire_count gone; /* the count that the stack takes the place of */
+	__u32 left_how;		 /* see ABSENCE() */
+	__u64 call_key, call_sp; /* of a call that begins (bpf/calls.bpf.h) */
+	struct wire_count gone;	 /* the count that the stack takes the place of */
 	struct pt_regs registers;
 	struct window window;
 	struct wire_stack stack;

@@ -6,6 +6,8 @@
  * kprobe, kprobe.multi      calls of a kernel function, and of many by one link
  * fentry                    calls of a kernel function, where the kernel has no kprobes
  * uprobe, on_uprobe_multi   calls of a user function or a USDT probe, and of many by one link
+ * on_user_call, on_kernel_call  calls that are timed: their entry (bpf/calls.bpf.h); ..._return
+ *                           their return
  * tracepoint, raw_tp        a tracepoint through a perf event, and a raw one
  * raw_tp/sched_switch       a thread leaves its CPU, another enters (bpf/off_cpu.bpf.h)
  * raw_tp/sched_waking       the waker of a thread
@@ -26,6 +28,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/calls.bpf.h"
 #include "bpf/capture.bpf.h"
 #include "bpf/interpreter_hooks.bpf.h"
 #include "bpf/off_cpu.bpf.h"
@@ -66,6 +69,14 @@ static __always_inline int on_event(void *ctx, enum hit hit, enum context_kind k
 	return capture(ctx, hit, kind, may_ask);
 }
 
+/* The same for the entry of a call that is timed. */
+static __always_inline int on_call_of(struct pt_regs *ctx, enum hit hit, bool may_ask)
+{
+	if (!walks_interpreters || config.user_depth == 0)
+		bpf_tail_call(ctx, &interpreted, 0);
+	return on_call(ctx, hit, may_ask);
+}
+
 SEC("?perf_event")
 int on_clock(struct bpf_perf_event_data *ctx)
 {
@@ -104,6 +115,13 @@ ENTRY("?kprobe", on_uprobe_multi, struct pt_regs, on_event(ctx, HIT_USER, CONTEX
 ENTRY("?tracepoint", on_tracepoint, void, on_event(ctx, HIT_KERNEL, CONTEXT_TRACEPOINT, may_ask))
 /* Serves any tracepoint: it uses no argument. */
 ENTRY("?raw_tp", on_raw_tracepoint, void, on_event(ctx, HIT_KERNEL, CONTEXT_OTHER, may_ask))
+
+/*
+ * Of single probes and, with the attach types BPF_TRACE_UPROBE_MULTI and BPF_TRACE_KPROBE_MULTI, of
+ * many by one link.
+ */
+ENTRY("?kprobe", on_user_call, struct pt_regs, on_call_of(ctx, HIT_USER, may_ask))
+ENTRY("?kprobe", on_kernel_call, struct pt_regs, on_call_of(ctx, HIT_KERNEL, may_ask))
 
 /*
  * TP_PROTO(bool preempt, struct task_struct *prev, struct task_struct *next, unsigned prev_state);

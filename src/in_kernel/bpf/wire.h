@@ -127,6 +127,7 @@ enum wire_kind {
 	WIRE_KIND_PAIR,	   /* struct wire_pair: a stack, and that of a waker */
 	WIRE_KIND_PLACE,   /* struct wire_script_place: a line of an interpreted program */
 	WIRE_KIND_INLINED, /* struct wire_inlined_code: optimized code of one */
+	WIRE_KIND_SUM,	   /* struct wire_sum: values of a stack (bpf/calls_wire.h) */
 	WIRE_N_KINDS,
 };
 

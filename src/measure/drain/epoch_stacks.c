@@ -44,7 +44,8 @@ void epoch_stacks_free(struct epoch_stacks *stacks)
 /* Times may still come for a stack that was seen in this epoch or in the one before it. */
 static bool is_over(const struct epoch_stacks *stacks, const struct counted_stack *counted)
 {
-	return !counted->blocked && !counted->waiting && stacks->cleared - counted->seen > 1;
+	return !counted->blocked && !counted->waiting && !counted->values.n &&
+	       stacks->cleared - counted->seen > 1;
 }
 
 int epoch_stacks_keep(struct epoch_stacks *stacks)
@@ -424,6 +425,20 @@ int epoch_stacks_time(struct epoch_stacks *stacks, const struct wire_hash *hash,
 		return -ENOENT;
 	counted->blocked += blocked;
 	counted->waiting += waiting;
+	return 0;
+}
+
+int epoch_stacks_sum(struct epoch_stacks *stacks, const struct wire_hash *hash,
+		     const struct stack_sum *sum)
+{
+	struct counted_stack *counted = epoch_stacks_find(stacks, hash);
+
+	if (!counted)
+		return -ENOENT;
+	counted->values.n += sum->n;
+	counted->values.sum += sum->sum;
+	if (sum->largest > counted->values.largest)
+		counted->values.largest = sum->largest;
 	return 0;
 }
 

@@ -87,6 +87,13 @@ int epoch_stacks_time(struct epoch_stacks *stacks, const struct wire_hash *hash,
 /* Adds ns that a thread was blocked on a stack until the stack `waker` woke it. */
 int epoch_stacks_woken(struct epoch_stacks *stacks, const struct wire_hash *hash,
 		       const struct wire_hash *waker, int64_t ns);
+/* Adds values to a stack; -ENOENT for a hash whose stack never came. */
+struct stack_sum {
+	uint64_t n; /* values */
+	uint64_t sum, largest;
+};
+int epoch_stacks_sum(struct epoch_stacks *stacks, const struct wire_hash *hash,
+		     const struct stack_sum *sum);
 /* Keeps a stack beyond the next epoch_stacks_keep(), if it is known. */
 void epoch_stacks_hold(struct epoch_stacks *stacks, const struct wire_hash *hash);
 

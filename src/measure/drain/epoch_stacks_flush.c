@@ -93,9 +93,12 @@ static int add_kernel(const struct epoch_stacks *stacks, struct tally *tally,
 }
 
 int epoch_stacks_add_to(const struct epoch_stacks *stacks, struct tally *tally,
-			const struct counted_stack *counted, uint64_t count, uint32_t kernel)
+			const struct counted_stack *counted, const struct stack_sum *amount,
+			uint32_t kernel)
 {
-	struct tally_entry entry = { .count = count,
+	struct tally_entry entry = { .count = amount->sum,
+				     .events = amount->n,
+				     .largest = amount->largest,
 				     .cgroup = counted->cgroup,
 				     .tgid = counted->tgid,
 				     .tid = counted->tid,
@@ -112,29 +115,33 @@ int epoch_stacks_add_to(const struct epoch_stacks *stacks, struct tally *tally,
 	return r == -ENOSPC ? 0 : r;
 }
 
-void epoch_stacks_lose(const struct epoch_stacks *stacks, struct tally *tally, uint64_t count)
+void epoch_stacks_lose(const struct epoch_stacks *stacks, struct tally *tally,
+		       const struct stack_sum *amount)
 {
 	struct tally_losses *losses = tally_losses(tally);
 
 	losses->memory_full = true;
-	if (stacks->options.of_event)
-		losses->lost_memory += count;
+	if (amount->n)
+		losses->lost_memory += amount->n;
+	else if (stacks->options.of_event)
+		losses->lost_memory += amount->sum;
 	else
-		losses->lost_time += count;
+		losses->lost_time += amount->sum;
 }
 
 /* Adds what was counted of a stack; `leaf` 0: none. */
 static int add_entry(const struct epoch_stacks *stacks, struct tally *tally,
-		     const struct counted_stack *counted, uint64_t count, enum off_cpu_leaf leaf)
+		     const struct counted_stack *counted, const struct stack_sum *amount,
+		     enum off_cpu_leaf leaf)
 {
 	uint32_t kernel;
 	int r = counted->lost ? -EDQUOT : add_kernel(stacks, tally, counted, leaf, &kernel);
 
 	if (r == 0)
-		r = epoch_stacks_add_to(stacks, tally, counted, count, kernel);
+		r = epoch_stacks_add_to(stacks, tally, counted, amount, kernel);
 	if (r != -EDQUOT)
 		return r;
-	epoch_stacks_lose(stacks, tally, count);
+	epoch_stacks_lose(stacks, tally, amount);
 	return 0;
 }
 
@@ -147,8 +154,21 @@ static int add_time(const struct epoch_stacks *stacks, struct tally *tally,
 	if (*ns <= 0)
 		return 0;
 	if (counted->wanted)
-		r = add_entry(stacks, tally, counted, (uint64_t)*ns, leaf);
+		r = add_entry(stacks, tally, counted, &(struct stack_sum){ .sum = (uint64_t)*ns },
+			      leaf);
 	*ns = 0;
+	return r;
+}
+
+/* Adds the values of a stack. */
+static int add_values(const struct epoch_stacks *stacks, struct tally *tally,
+		      struct counted_stack *counted)
+{
+	int r = 0;
+
+	if (counted->values.n && counted->wanted)
+		r = add_entry(stacks, tally, counted, &counted->values, 0);
+	counted->values = (struct stack_sum){ 0 };
 	return r;
 }
 
@@ -160,12 +180,13 @@ static int add_counted(const struct epoch_stacks *stacks, struct tally *tally,
 	int r = 0;
 
 	if (counted->count && each && counted->wanted)
-		r = add_entry(stacks, tally, counted, counted->count * each, 0);
+		r = add_entry(stacks, tally, counted,
+			      &(struct stack_sum){ .sum = counted->count * each }, 0);
 	if (r == 0)
 		r = add_time(stacks, tally, counted, &counted->blocked, OFF_CPU_LEAF_BLOCKED);
 	if (r == 0)
 		r = add_time(stacks, tally, counted, &counted->waiting, OFF_CPU_LEAF_WAITING);
-	return r;
+	return r < 0 ? r : add_values(stacks, tally, counted);
 }
 
 int epoch_stacks_flush(struct epoch_stacks *stacks, struct tally *tally, uint64_t *ret_count,

@@ -21,7 +21,8 @@ struct counted_stack {
 	uint64_t first_kernel; /* into kernel_frames, of n_kernel */
 	uint64_t count;
 	int64_t blocked, waiting; /* ns off the CPU */
-	uint32_t seen;		  /* `cleared` when it came, or was held, last */
+	struct stack_sum values;
+	uint32_t seen; /* `cleared` when it came, or was held, last */
 	uint32_t tgid, tid;
 	uint16_t n_kernel, n_user;
 	uint16_t flags; /* enum wire_stack_flags */
@@ -66,12 +67,15 @@ const uint64_t *epoch_stacks_kernel(const struct epoch_stacks *stacks,
 				    const struct counted_stack *counted, uint32_t *ret_n,
 				    uint32_t *ret_flags);
 
-/* Adds a count to a stack whose kernel stack is in the tally. 0; -EDQUOT; or another errno. */
+/* Adds an amount, of which a count has only the sum, to a stack whose kernel stack is in the tally.
+ * 0; -EDQUOT; or another errno. */
 int epoch_stacks_add_to(const struct epoch_stacks *stacks, struct tally *tally,
-			const struct counted_stack *counted, uint64_t count, uint32_t kernel);
+			const struct counted_stack *counted, const struct stack_sum *amount,
+			uint32_t kernel);
 
 /* Counts events of a stack that has no room in the tally as lost. */
-void epoch_stacks_lose(const struct epoch_stacks *stacks, struct tally *tally, uint64_t count);
+void epoch_stacks_lose(const struct epoch_stacks *stacks, struct tally *tally,
+		       const struct stack_sum *amount);
 
 /* Forgets the pairs without time, and keeps the stacks of the others. 0 or a negative errno. */
 int epoch_stacks_keep_woken(struct epoch_stacks *stacks);

@@ -125,6 +125,7 @@ static int add_woken(const struct epoch_stacks *stacks, struct tally *tally, str
 {
 	const struct counted_stack *counted = epoch_stacks_find(stacks, &woken->stack);
 	const struct counted_stack *waker = epoch_stacks_find(stacks, &woken->waker);
+	const struct stack_sum time = { .sum = (uint64_t)woken->ns };
 	struct frame_ids ids = { 0 };
 	const uint64_t *kernel;
 	uint32_t n, flags, stack;
@@ -147,11 +148,11 @@ static int add_woken(const struct epoch_stacks *stacks, struct tally *tally, str
 		put_kernel(&ids, tally, kernel[i], 0);
 	r = ids.r < 0 ? ids.r : tally_stack(tally, ids.list, ids.n, flags, &stack);
 	if (r == 0)
-		r = counted->lost || waker->lost ? -EDQUOT
-						 : epoch_stacks_add_to(stacks, tally, counted,
-								       (uint64_t)woken->ns, stack);
+		r = counted->lost || waker->lost
+			    ? -EDQUOT
+			    : epoch_stacks_add_to(stacks, tally, counted, &time, stack);
 	if (r == -EDQUOT) {
-		epoch_stacks_lose(stacks, tally, (uint64_t)woken->ns);
+		epoch_stacks_lose(stacks, tally, &time);
 		r = 0;
 	}
 	woken->ns = 0;

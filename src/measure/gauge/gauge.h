@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Gauges: what is measured of each stack. One counts events; the other adds up the time that
- * threads spend off the CPU. The plan says which; it is asked here only.
+ * Gauges: what is measured of each stack. One counts events; one adds up the time that threads
+ * spend off the CPU, and one that of calls. The plan says which; it is asked here only.
  *
  * gauge_configure() comes between open and load of the BPF object, gauge_open() after the load; the
  * rest in the order in which it is declared, with gauge_drain() for each epoch. All from one
@@ -27,7 +27,9 @@ struct gauge_ops {
 	uint32_t least_sets; /* of counts for each CPU and epoch, a power of two */
 	/* A launched command may be stopped where its tables are made: that is not measured. */
 	bool may_stop_command;
-	/* Sets flags of `config`, and maps and programs; there are `sets` sets in both epochs. */
+	/* Whether the gauge's own maps and programs are to be loaded. NULL: it has none. */
+	void (*use_maps)(struct stacktally *skeleton, bool use);
+	/* Sets flags of `config`, and sizes of maps; there are `sets` sets in both epochs. */
 	void (*configure)(const struct plan *plan, struct stacktally *skeleton,
 			  struct wire_config *config, uint32_t sets);
 	/* A struct that begins with a struct gauge; has its records taken by the drain. */
@@ -49,12 +51,18 @@ struct gauge {
 	const struct gauge_ops *ops;
 };
 
-extern const struct gauge_ops gauge_counts, gauge_times;
+extern const struct gauge_ops gauge_counts, gauge_times, gauge_calls;
 
 static inline const struct gauge_ops *gauge_of(const struct plan *plan)
 {
+	if (plan->calls.time)
+		return &gauge_calls;
 	return plan->off_cpu.on ? &gauge_times : &gauge_counts;
 }
+
+/* Configures the plan's gauge, and leaves out what the others need. */
+void gauge_configure(const struct plan *plan, struct stacktally *skeleton,
+		     struct wire_config *config, uint32_t sets);
 
 /* May be NULL. */
 static inline void gauge_close(struct gauge *gauge)

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "gauge/times.h"
-
+/*
+ * Time off the CPU, from the kernel side (bpf/off_cpu.bpf.h) to the stacks
+ * (drain/epoch_stacks.h).
+ *
+ * The kernel side adds the time of an absence when the thread is back. For threads that are still
+ * off the CPU, the time so far is added here whenever an epoch is drained, and subtracted once the
+ * kernel side has added the whole. Threads that were off the CPU when the measurement began are
+ * found in /proc. Points in time are ns of CLOCK_MONOTONIC.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +32,7 @@ static struct times *times_of(struct gauge *gauge)
 
 /* ---- opening and closing ---- */
 
-void times_use_maps(struct stacktally *skeleton, bool use)
+static void use_maps(struct stacktally *skeleton, bool use)
 {
 	bpf_map__set_autocreate(skeleton->maps.threads, use);
 	bpf_map__set_autocreate(skeleton->maps.times, use);
@@ -40,7 +47,6 @@ static void configure(const struct plan *plan, struct stacktally *skeleton,
 {
 	const struct plan_off_cpu *off_cpu = &plan->off_cpu;
 
-	times_use_maps(skeleton, true);
 	config->flags |= off_cpu->sample_ns ? WIRE_WALL : 0;
 	*(struct wire_off_cpu_config *)&skeleton->rodata->off_cpu = (struct wire_off_cpu_config){
 		.wakers = off_cpu->wakers,
@@ -218,6 +224,7 @@ const struct gauge_ops gauge_times = {
 	.keeping = { .n_sets = 1, .of_event = 0, .add = add_stack, .end = epoch_stacks_keep },
 	/* Each has a set of times beside it. */
 	.least_sets = 128,
+	.use_maps = use_maps,
 	.configure = configure,
 	.open = open_times,
 	.close = close_times,

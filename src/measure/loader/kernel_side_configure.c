@@ -182,7 +182,7 @@ int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint
 	if (r < 0)
 		return r;
 	size_maps(plan, cpus, side, &config);
-	gauge_of(plan)->configure(plan, skeleton, &config, (uint32_t)side->n_sets * WIRE_EPOCHS);
+	gauge_configure(plan, skeleton, &config, (uint32_t)side->n_sets * WIRE_EPOCHS);
 	config.spares = trigger->ops->meet ? SPARES_MIN + cpus / CPUS_PER_SPARE : 0;
 	bpf_map__set_max_entries(skeleton->maps.scratch, cpus + config.spares);
 	config.wake_at = (uint32_t)side->ring_size / 4;

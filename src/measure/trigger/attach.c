@@ -13,6 +13,9 @@
 
 #include "base/own.h"
 
+#define PERF_CONFIG_RETURN 1 /* format/retprobe: config:0 */
+#define MULTI_RETURN	   1 /* BPF_F_KPROBE_MULTI_RETURN, BPF_F_UPROBE_MULTI_RETURN */
+
 #define SYSFS_SOURCES "/sys/bus/event_source/devices/"
 
 /* The program runs on whatever CPU the event happens; perf_event_open() wants one all the same. */
@@ -65,7 +68,7 @@ static int attach_perf(int prog, struct perf_event_attr *attr, pid_t pid)
 	return take_fd(&fd);
 }
 
-int attach_kprobe(int prog, const char *symbol, uint64_t address)
+int attach_kprobe(int prog, enum attach_point point, const char *symbol, uint64_t address)
 {
 	struct perf_event_attr attr = { 0 };
 	int r = perf_type("kprobe", &attr.type);
@@ -77,10 +80,12 @@ int attach_kprobe(int prog, const char *symbol, uint64_t address)
 		attr.kprobe_addr = address;
 	else
 		attr.kprobe_func = (uintptr_t)symbol;
+	attr.config = point == ATTACH_RETURN ? PERF_CONFIG_RETURN : 0;
 	return attach_perf(prog, &attr, 0);
 }
 
-int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_offset, pid_t pid)
+int attach_uprobe(int prog, enum attach_point point, const char *path, uint64_t offset,
+		  uint64_t ref_ctr_offset, pid_t pid)
 {
 	struct perf_event_attr attr = { 0 };
 	int r = perf_type("uprobe", &attr.type);
@@ -92,6 +97,7 @@ int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_
 	attr.uprobe_path = (uintptr_t)path;
 	attr.probe_offset = offset;
 	attr.config = ref_ctr_offset << 32; /* format/ref_ctr_offset: config:32-63 */
+	attr.config |= point == ATTACH_RETURN ? PERF_CONFIG_RETURN : 0;
 	return attach_perf(prog, &attr, pid);
 }
 
@@ -128,7 +134,8 @@ int attach_raw_tracepoint(int prog, const char *name)
 	return bpf_raw_tracepoint_open(name, prog);
 }
 
-int attach_kprobe_multi(int prog, const uint64_t *addresses, const char *const *symbols, uint32_t n)
+int attach_kprobe_multi(int prog, enum attach_point point, const uint64_t *addresses,
+			const char *const *symbols, uint32_t n)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options);
 
@@ -137,6 +144,7 @@ int attach_kprobe_multi(int prog, const uint64_t *addresses, const char *const *
 	else
 		options.kprobe_multi.syms = (const char **)symbols;
 	options.kprobe_multi.cnt = n;
+	options.kprobe_multi.flags = point == ATTACH_RETURN ? MULTI_RETURN : 0;
 	return bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &options);
 }
 
@@ -163,8 +171,9 @@ struct uprobe_multi_attr {
 
 _Static_assert(sizeof(struct uprobe_multi_attr) == 64, "as in linux/bpf.h");
 
-int attach_uprobe_multi(int prog, const char *path, const uint64_t *offsets,
-			const uint64_t *ref_ctr_offsets, uint32_t n, pid_t pid)
+int attach_uprobe_multi(int prog, enum attach_point point, const char *path,
+			const uint64_t *offsets, const uint64_t *ref_ctr_offsets, uint32_t n,
+			pid_t pid)
 {
 	struct uprobe_multi_attr attr = {
 		.prog_fd = (uint32_t)prog,
@@ -173,6 +182,7 @@ int attach_uprobe_multi(int prog, const char *path, const uint64_t *offsets,
 		.offsets = (uintptr_t)offsets,
 		.ref_ctr_offsets = (uintptr_t)ref_ctr_offsets,
 		.cnt = n,
+		.multi_flags = point == ATTACH_RETURN ? MULTI_RETURN : 0,
 		.pid = (uint32_t)pid,
 	};
 	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
@@ -212,8 +222,9 @@ bool have_kprobe_multi(const uint64_t *addresses, const char *const *symbols, ui
 	own(own_fd) int prog = load_nothing(BPF_TRACE_KPROBE_MULTI);
 
 	for (uint32_t i = 0; prog >= 0 && i < n && i < 8; i++) {
-		own(own_fd) int link = attach_kprobe_multi(prog, addresses ? addresses + i : NULL,
-							   symbols ? symbols + i : NULL, 1);
+		own(own_fd) int link =
+			attach_kprobe_multi(prog, ATTACH_ENTRY, addresses ? addresses + i : NULL,
+					    symbols ? symbols + i : NULL, 1);
 		if (link >= 0)
 			return true;
 	}
@@ -226,7 +237,8 @@ static int uprobe_multi_refusal(pid_t pid)
 	own(own_fd) int prog = load_nothing(ATTACH_TRACE_UPROBE_MULTI);
 	uint64_t offset = 0;
 
-	return prog < 0 ? prog : attach_uprobe_multi(prog, "/", &offset, NULL, 1, pid);
+	return prog < 0 ? prog
+			: attach_uprobe_multi(prog, ATTACH_ENTRY, "/", &offset, NULL, 1, pid);
 }
 
 /* Linux 6.6 (89ae89f53d20) is the first to look at the path: EBADF if it is no regular file. */

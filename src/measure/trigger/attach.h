@@ -14,23 +14,28 @@
 /* Newer than the headers of the distributions we build on. */
 #define ATTACH_TRACE_UPROBE_MULTI 48 /* BPF_TRACE_UPROBE_MULTI, Linux 6.6 */
 
-/* Entries of `n` kernel functions, by address, or by symbol where `addresses` is NULL. Linux 5.18.
- */
-int attach_kprobe_multi(int prog, const uint64_t *addresses, const char *const *symbols,
-			uint32_t n);
+/* Where in a function a probe is. */
+enum attach_point { ATTACH_ENTRY, ATTACH_RETURN };
 
-/* The entry of one kernel function, by address, or by symbol where that is 0. */
-int attach_kprobe(int prog, const char *symbol, uint64_t address);
+/* Of `n` kernel functions, by address, or by symbol where `addresses` is NULL. Linux 5.18.
+ */
+int attach_kprobe_multi(int prog, enum attach_point point, const uint64_t *addresses,
+			const char *const *symbols, uint32_t n);
+
+/* Of one kernel function, by address, or by symbol where that is 0. */
+int attach_kprobe(int prog, enum attach_point point, const char *symbol, uint64_t address);
 
 /*
  * `n` offsets in a file. ref_ctr_offsets are offsets of USDT semaphores, 0 for none; NULL: none at
  * all. `pid` 0: in all processes. Linux 6.6.
  */
-int attach_uprobe_multi(int prog, const char *path, const uint64_t *offsets,
-			const uint64_t *ref_ctr_offsets, uint32_t n, pid_t pid);
+int attach_uprobe_multi(int prog, enum attach_point point, const char *path,
+			const uint64_t *offsets, const uint64_t *ref_ctr_offsets, uint32_t n,
+			pid_t pid);
 
 /* One offset, with ref_ctr_offset below 4 GB. */
-int attach_uprobe(int prog, const char *path, uint64_t offset, uint64_t ref_ctr_offset, pid_t pid);
+int attach_uprobe(int prog, enum attach_point point, const char *path, uint64_t offset,
+		  uint64_t ref_ctr_offset, pid_t pid);
 
 /* A tracepoint by its id in tracefs, through a perf event. Its close takes 100 ms. */
 int attach_tracepoint(int prog, uint64_t id);

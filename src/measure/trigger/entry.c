@@ -35,6 +35,11 @@ int entry_select(const struct trigger_scope *scope, struct bpf_object *object, c
 	return 0;
 }
 
+bool entry_has(const struct bpf_object *object, const char *name)
+{
+	return bpf_object__find_program_by_name(object, name) != NULL;
+}
+
 int entry_fd(const struct bpf_object *object, const char *name, struct error *err)
 {
 	const struct bpf_program *program = asking_form(object, name);

@@ -6,6 +6,8 @@
 #ifndef STACKTALLY_TRIGGER_ENTRY_H
 #define STACKTALLY_TRIGGER_ENTRY_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 struct bpf_object;
@@ -19,6 +21,9 @@ struct trigger_scope;
  */
 int entry_select(const struct trigger_scope *scope, struct bpf_object *object, const char *name,
 		 struct bpf_program **ret_program, struct error *err);
+
+/* Whether the object has a program of this name: that which walks interpreters has not all. */
+bool entry_has(const struct bpf_object *object, const char *name);
 
 /* The descriptor of the program in the form that was loaded, owned by the object, or -ENOENT. */
 int entry_fd(const struct bpf_object *object, const char *name, struct error *err);

@@ -99,6 +99,8 @@ static int receive(struct finding *finding, struct reading *reading)
 	finding->found.are_clones = finding->facts.are_clones != 0;
 	finding->found.weaker = checked(finding->facts.weaker);
 	finding->found.cold = checked(finding->facts.cold);
+	finding->found.is_go = finding->facts.is_go != 0;
+	finding->found.throws = finding->facts.throws != 0;
 	finding->found.turning = checked(finding->facts.turning);
 	return r;
 }
@@ -115,6 +117,7 @@ static int read_file(struct finding *finding, int debug_fd, enum debug_proof pro
 		.path = request->path,
 		.exported = request->exported,
 		.briefly = request->briefly,
+		.calls = request->calls,
 		.proof = proof,
 	};
 	const int fds[] = { request->fd, debug_fd };

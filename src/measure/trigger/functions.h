@@ -36,6 +36,8 @@ struct functions {
 	uint32_t n_symbols;    /* function symbols in the file, matching or not */
 	uint32_t n_inlined;    /* places where matching functions were inlined, as far as known */
 	char unresolved[128];  /* the name of one of them */
+	bool is_go;	       /* the file is a Go program, whose stacks move */
+	bool throws;	       /* with `calls`: it has code of C++ or Rust that throws exceptions */
 	struct pool *names;    /* owns the items' names */
 	/* See trigger/function_name.h. */
 	bool are_clones;	       /* nothing but clones of what the pattern names */
@@ -50,6 +52,7 @@ struct functions_request {
 	const char *path; /* for messages */
 	const struct matcher *matcher;
 	bool exported;		 /* only those that other files can call */
+	bool calls;		 /* where calls begin: the first byte, for probes on returns */
 	bool briefly;		 /* leaves n_inlined 0, which takes long to count */
 	pid_t pid;		 /* the process that will be probed; 0: all */
 	struct nearest *nearest; /* gets the names that do not match; or NULL */

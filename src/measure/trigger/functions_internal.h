@@ -18,7 +18,7 @@ struct functions_question {
 	const struct matcher *matcher;
 	const struct nearest *nearest; /* to begin with */
 	const char *path;
-	bool exported, briefly;
+	bool exported, briefly, calls;
 	enum debug_proof proof; /* that the debug file must give */
 };
 
@@ -35,6 +35,7 @@ struct functions_facts {
 	uint8_t stripped;    /* it has no full symbol table */
 	uint8_t right_debug; /* the debug file belongs to it */
 	uint8_t are_clones;
+	uint8_t is_go, throws;			     /* as of struct functions */
 	struct function_group cold, weaker, turning; /* as of struct functions */
 };
 
@@ -76,7 +77,8 @@ struct functions_entry {
 
 /*
  * The places of the function of `size` bytes (0: not known) at `address`. `code` is a buffer of
- * FUNCTION_ENTRY_CODE_MAX bytes. False: the file has no code there.
+ * FUNCTION_ENTRY_CODE_MAX bytes; NULL: the first byte is wanted, whatever the code does. False: the
+ * file has no code there.
  */
 bool functions_entry_read(const struct elf_file *elf, int fd, uint64_t address, uint64_t size,
 			  uint8_t *code, struct functions_entry *ret_entry);

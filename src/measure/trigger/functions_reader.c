@@ -137,12 +137,26 @@ static int offer_versions(struct reader *reader, const char *name, uint16_t entr
 	return r;
 }
 
+/* What a file calls that throws exceptions of C++, or panics of Rust. */
+static bool is_of_exceptions(const char *name)
+{
+	static const char *const names[] = { "__cxa_throw", "_Unwind_RaiseException",
+					     "__gxx_personality_v0", "rust_eh_personality" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 static int consider(void *context, const char *name, const Elf64_Sym *symbol, uint16_t version)
 {
 	struct reader *reader = context;
 	unsigned char type = ELF64_ST_TYPE(symbol->st_info);
 	struct found found = { .at = symbol->st_value, .size = symbol->st_size };
 
+	if (reader->question->calls && is_of_exceptions(name))
+		reader->facts.throws = true;
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
 	    symbol->st_value == 0 || !name[0])
 		return 0;
@@ -162,6 +176,7 @@ static int read_go_table(struct reader *reader, bool stripped)
 	if (!go_table_address(&table, 0, &reader->go_begin) ||
 	    !go_table_address(&table, table.n_functions, &reader->go_end))
 		reader->go_begin = reader->go_end = 0;
+	reader->facts.is_go = true;
 	r = stripped ? go_table_load(&table) : -ENODATA;
 	for (uint32_t i = 0; r == 0 && i < table.n_functions; i++) {
 		struct go_function function;
@@ -321,8 +336,8 @@ static int place(struct reader *reader, const struct found *found)
 	struct functions_entry entry;
 	int r = 0;
 
-	if (!functions_entry_read(reader->elf, reader->fd, found->at, found->size, reader->code,
-				  &entry))
+	if (!functions_entry_read(reader->elf, reader->fd, found->at, found->size,
+				  reader->question->calls ? NULL : reader->code, &entry))
 		return 0;
 	if (entry.turns)
 		group(&reader->facts.turning, found->name);

@@ -114,7 +114,7 @@ bool functions_entry_read(const struct elf_file *elf, int fd, uint64_t address, 
 		return false;
 	entry.offsets[0] = first;
 	entry.unprobeable = is_unprobeable(elf, fd, first);
-	if (find_entry(elf, first, size, code, &found)) {
+	if (code && find_entry(elf, first, size, code, &found)) {
 		for (uint32_t i = 0; i < found.n; i++)
 			probeable = probeable && !is_unprobeable(elf, fd, first + found.at[i]);
 		entry.turns = found.turns || !probeable;

@@ -29,6 +29,7 @@ struct spec;
 
 struct trigger_kind {
 	char type;	    /* the first part of its patterns */
+	bool returns;	    /* its events are calls, which return */
 	bool takes_library; /* a library or executable follows */
 	const char *form;   /* of its patterns, for messages: "tracepoints are t:CATEGORY:EVENT"; or
 			       NULL */

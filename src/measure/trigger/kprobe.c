@@ -27,6 +27,10 @@ struct kprobes {
 	int program;
 };
 
+/* How calls are timed, by any of these but fentry. */
+#define CALL_ENTRY  "on_kernel_call"
+#define CALL_RETURN "on_kernel_return"
+
 static const char *const ENTRIES[] = {
 	[KPROBE_MULTI] = "on_kprobe_multi",
 	[KPROBE_SINGLE] = "on_kprobe",
@@ -49,6 +53,26 @@ DEFINE_OWN(struct kprobes, kprobes_free)
 static void free_trigger(struct trigger *trigger)
 {
 	kprobes_free((struct kprobes *)trigger);
+}
+
+static const char *entry_of(const struct kprobes *kprobes)
+{
+	return kprobes->probes.trigger.scope.calls ? CALL_ENTRY : ENTRIES[kprobes->how];
+}
+
+/* Of calls: one program serves all ways to attach. */
+static int select_calls(const struct kprobes *kprobes, struct bpf_object *object, const char *name,
+			struct error *err)
+{
+	struct bpf_program *program;
+	int r;
+
+	if (!entry_has(object, name))
+		return 0;
+	r = entry_select(&kprobes->probes.trigger.scope, object, name, &program, err);
+	if (r == 0 && kprobes->how == KPROBE_MULTI)
+		bpf_program__set_expected_attach_type(program, BPF_TRACE_KPROBE_MULTI);
+	return r;
 }
 
 static int select_fentry(const struct kprobes *kprobes, struct bpf_program *program,
@@ -85,27 +109,46 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 	r = probes_check_limit(n, kprobes->how == KPROBE_MULTI, err);
 	if (r < 0)
 		return r;
+	if (trigger->scope.calls && kprobes->how == KPROBE_FENTRY)
+		return error_privilege(err, -EOPNOTSUPP,
+				       "this kernel has no kprobes (CONFIG_KPROBES), which returns "
+				       "of kernel functions take");
+	if (trigger->scope.calls) {
+		r = select_calls(kprobes, object, CALL_ENTRY, err);
+		return r < 0 ? r : select_calls(kprobes, object, CALL_RETURN, err);
+	}
 	r = entry_select(&trigger->scope, object, ENTRIES[kprobes->how], &program, err);
 	if (r < 0)
 		return r;
 	return kprobes->how == KPROBE_FENTRY ? select_fentry(kprobes, program, err) : 0;
 }
 
-static int attach_some(const void *context, uint32_t from, uint32_t n)
+static int attach_at(const struct kprobes *kprobes, enum attach_point point, uint32_t from,
+		     uint32_t n)
 {
-	const struct kprobes *kprobes = context;
 	const uint64_t *addresses = kprobes->addresses;
 
 	switch (kprobes->how) {
 	case KPROBE_MULTI:
-		return attach_kprobe_multi(kprobes->program, addresses ? addresses + from : NULL,
+		return attach_kprobe_multi(kprobes->program, point,
+					   addresses ? addresses + from : NULL,
 					   kprobes->symbols + from, n);
 	case KPROBE_FENTRY:
 		return attach_fentry(kprobes->program);
 	default:
-		return attach_kprobe(kprobes->program, kprobes->symbols[from],
+		return attach_kprobe(kprobes->program, point, kprobes->symbols[from],
 				     addresses ? addresses[from] : 0);
 	}
+}
+
+static int attach_entries(const void *context, uint32_t from, uint32_t n)
+{
+	return attach_at(context, ATTACH_ENTRY, from, n);
+}
+
+static int attach_returns(const void *context, uint32_t from, uint32_t n)
+{
+	return attach_at(context, ATTACH_RETURN, from, n);
 }
 
 static const char *function_name(const void *context, uint32_t i)
@@ -118,14 +161,22 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	struct kprobes *kprobes = (struct kprobes *)trigger;
 	struct probes_source source = { .n = kprobes->functions.n,
 					.at_once = kprobes->how == KPROBE_MULTI,
-					.attach = attach_some,
+					.attach = attach_entries,
 					.name = function_name,
 					.context = kprobes };
+	int r;
 
-	kprobes->program = entry_fd(object, ENTRIES[kprobes->how], err);
+	kprobes->program = entry_fd(object, entry_of(kprobes), err);
 	if (kprobes->program < 0)
 		return kprobes->program;
-	return probes_attach(&kprobes->probes, &source, err);
+	r = probes_attach(&kprobes->probes, &source, err);
+	if (r < 0 || !trigger->scope.calls)
+		return r;
+	kprobes->program = entry_fd(object, CALL_RETURN, err);
+	if (kprobes->program < 0)
+		return kprobes->program;
+	source.attach = attach_returns;
+	return probes_attach_returns(&kprobes->probes, &source, err);
 }
 
 static const struct trigger_ops KPROBE_OPS = {
@@ -219,6 +270,7 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 
 const struct trigger_kind kprobe_kind = {
 	.type = 'p',
+	.returns = true,
 	.form = "functions are p:LIBRARY:FUNCTION or p::FUNCTION",
 	.make = make,
 };

@@ -46,8 +46,7 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 	/* The object that walks interpreters has only the program that walks. */
 	for (size_t i = 0; r == 0 && i < N_PROGRAMS; i++)
 		if ((off_cpu->wakers || !PROGRAMS[i].of_wakers) &&
-		    (PROGRAMS[i].walks ||
-		     bpf_object__find_program_by_name(object, PROGRAMS[i].program)))
+		    (PROGRAMS[i].walks || entry_has(object, PROGRAMS[i].program)))
 			r = entry_select(&trigger->scope, object, PROGRAMS[i].program, &program,
 					 err);
 	if (r < 0 || !clock)

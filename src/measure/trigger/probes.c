@@ -255,6 +255,20 @@ int probes_attach(struct probes *probes, const struct probes_source *source, str
 	return r;
 }
 
+int probes_attach_returns(struct probes *probes, const struct probes_source *source,
+			  struct error *err)
+{
+	uint32_t n_attached = probes->n_attached;
+	int r;
+
+	if (!source->at_once)
+		allow_files(2ull * source->n);
+	r = probes_attach(probes, source, err);
+	if (r == 0)
+		probes->n_attached = n_attached;
+	return r;
+}
+
 uint32_t probes_n_attached(const struct trigger *trigger)
 {
 	return ((const struct probes *)trigger)->n_attached;

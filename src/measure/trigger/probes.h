@@ -41,6 +41,13 @@ struct probes_source {
 int probes_attach(struct probes *probes, const struct probes_source *source, struct error *err);
 
 /*
+ * As probes_attach(), for probes on the returns of the functions whose entries `probes` has; they
+ * are not counted again.
+ */
+int probes_attach_returns(struct probes *probes, const struct probes_source *source,
+			  struct error *err);
+
+/*
  * Detaches. When it returns no program of these probes will begin any more, except for those of
  * attach_tracepoint_left(). This takes long for probes that were attached one by one, so the
  * session disarms the programs first.

@@ -35,13 +35,26 @@ int sites_trigger_new(const struct trigger_ops *ops, struct library *library, st
 
 static const char *entry_of(const struct sites *sites)
 {
+	if (sites->probes.trigger.scope.calls)
+		return "on_user_call";
 	return sites->at_once ? "on_uprobe_multi" : "on_uprobe";
+}
+
+static int select_program(const struct sites *sites, struct bpf_object *object, const char *name,
+			  struct error *err)
+{
+	struct bpf_program *program;
+	int r = entry_select(&sites->probes.trigger.scope, object, name, &program, err);
+
+	if (r == 0 && sites->at_once)
+		bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)
+								       ATTACH_TRACE_UPROBE_MULTI);
+	return r;
 }
 
 int sites_select(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	struct sites *sites = (struct sites *)trigger;
-	struct bpf_program *program;
 	int r;
 
 	sites->at_once = have_uprobe_multi();
@@ -51,26 +64,32 @@ int sites_select(struct trigger *trigger, struct bpf_object *object, struct erro
 	r = probes_check_limit(sites->n, sites->at_once, err);
 	if (r < 0)
 		return r;
-	r = entry_select(&trigger->scope, object, entry_of(sites), &program, err);
-	if (r < 0)
-		return r;
-	if (sites->at_once)
-		bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)
-								       ATTACH_TRACE_UPROBE_MULTI);
-	return 0;
+	r = select_program(sites, object, entry_of(sites), err);
+	if (r == 0 && trigger->scope.calls && entry_has(object, "on_user_return"))
+		r = select_program(sites, object, "on_user_return", err);
+	return r;
 }
 
-static int attach_some(const void *context, uint32_t from, uint32_t n)
+static int attach_at(const struct sites *sites, enum attach_point point, uint32_t from, uint32_t n)
 {
-	const struct sites *sites = context;
-
 	if (!sites->at_once)
-		return attach_uprobe(sites->program, sites->library.fd_path,
+		return attach_uprobe(sites->program, point, sites->library.fd_path,
 				     sites->items[from].offset, sites->items[from].semaphore,
 				     sites->pid);
-	return attach_uprobe_multi(sites->program, sites->library.fd_path, sites->offsets + from,
+	return attach_uprobe_multi(sites->program, point, sites->library.fd_path,
+				   sites->offsets + from,
 				   sites->semaphores ? sites->semaphores + from : NULL, n,
 				   sites->pid);
+}
+
+static int attach_entries(const void *context, uint32_t from, uint32_t n)
+{
+	return attach_at(context, ATTACH_ENTRY, from, n);
+}
+
+static int attach_returns(const void *context, uint32_t from, uint32_t n)
+{
+	return attach_at(context, ATTACH_RETURN, from, n);
 }
 
 static const char *site_name(const void *context, uint32_t i)
@@ -124,9 +143,10 @@ int sites_attach(struct trigger *trigger, struct bpf_object *object, struct erro
 	struct sites *sites = (struct sites *)trigger;
 	struct probes_source source = { .n = sites->n,
 					.at_once = sites->at_once,
-					.attach = attach_some,
+					.attach = attach_entries,
 					.name = site_name,
 					.context = sites };
+	int r;
 
 	sites->program = entry_fd(object, entry_of(sites), err);
 	if (sites->program < 0)
@@ -134,7 +154,14 @@ int sites_attach(struct trigger *trigger, struct bpf_object *object, struct erro
 	if (fill_arrays(sites) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	sites->pid = kernel_filter(sites);
-	return probes_attach(&sites->probes, &source, err);
+	r = probes_attach(&sites->probes, &source, err);
+	if (r < 0 || !trigger->scope.calls)
+		return r;
+	sites->program = entry_fd(object, "on_user_return", err);
+	if (sites->program < 0)
+		return sites->program;
+	source.attach = attach_returns;
+	return probes_attach_returns(&sites->probes, &source, err);
 }
 
 int sites_file(const struct trigger *trigger)

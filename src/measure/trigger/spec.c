@@ -232,26 +232,44 @@ static int explain_form(const char *text, const struct spec *spec, struct error 
 			 complete ? "; did you mean " : "", pattern, complete ? "?" : "");
 }
 
-int spec_trigger_new(const char *text, bool regexp, pid_t pid, struct trigger **ret_trigger,
-		     struct error *err)
+static int make_trigger(const char *text, struct spec *spec, pid_t pid,
+			struct trigger **ret_trigger, struct error *err)
 {
-	own(own_spec_clear) struct spec spec = { 0 };
 	struct probes *probes = NULL;
-	int r;
+	int r = process_check_id(pid, err);
 
-	r = process_check_id(pid, err);
-	if (r == 0)
-		r = spec_parse(text, regexp, &spec, err);
 	if (r < 0)
 		return r;
-	r = spec.kind->make(&spec, pid, &probes, err);
-	if (r == -ENOENT && is_type_alone(&spec) && find_kind(spec.library[0], true)->form)
-		return explain_form(text, &spec, err);
+	if (spec->calls && !spec->kind->returns)
+		return error_set(err, -EINVAL, "%.300s is no function, and does not return", text);
+	r = spec->kind->make(spec, pid, &probes, err);
+	if (r == -ENOENT && is_type_alone(spec) && find_kind(spec->library[0], true)->form)
+		return explain_form(text, spec, err);
 	if (r < 0)
 		return r;
 	snprintf(probes->trigger.event, sizeof(probes->trigger.event), "%s", text);
 	*ret_trigger = &probes->trigger;
 	return 0;
+}
+
+int spec_trigger_new(const char *text, bool regexp, pid_t pid, struct trigger **ret_trigger,
+		     struct error *err)
+{
+	own(own_spec_clear) struct spec spec = { 0 };
+	int r = spec_parse(text, regexp, &spec, err);
+
+	return r < 0 ? r : make_trigger(text, &spec, pid, ret_trigger, err);
+}
+
+int spec_calls_new(const char *text, bool regexp, bool force, pid_t pid,
+		   struct trigger **ret_trigger, struct error *err)
+{
+	own(own_spec_clear) struct spec spec = { 0 };
+	int r = spec_parse(text, regexp, &spec, err);
+
+	spec.calls = true;
+	spec.force = force;
+	return r < 0 ? r : make_trigger(text, &spec, pid, ret_trigger, err);
 }
 
 void spec_trigger_on_progress(struct trigger *trigger, spec_progress_fn progress, void *context)

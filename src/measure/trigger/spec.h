@@ -25,6 +25,8 @@ struct spec {
 	char *provider; /* USDT provider or tracepoint category; NULL: any */
 	char *name;	/* the pattern for names */
 	bool regexp;
+	bool calls; /* returns are wanted as well as entries: of functions only */
+	bool force; /* also where that may end the program */
 };
 
 /* 0, -EINVAL or -ENOMEM. */
@@ -37,6 +39,13 @@ void spec_clear(struct spec *spec);
  */
 int spec_trigger_new(const char *text, bool regexp, pid_t pid, struct trigger **ret_trigger,
 		     struct error *err);
+
+/*
+ * The same for calls of functions, from entry to return: other patterns are -EINVAL. -EOPNOTSUPP
+ * where that could end the program; with `force`, only where it would.
+ */
+int spec_calls_new(const char *text, bool regexp, bool force, pid_t pid,
+		   struct trigger **ret_trigger, struct error *err);
 
 /*
  * Has `progress` called while probes are attached or detached one by one, by the thread that does

@@ -25,6 +25,7 @@ struct trigger_scope {
 	int cpu;   /* the only CPU wanted; -1: all */
 	bool raw_tracepoints_preemptible; /* tasks can be preempted in programs of raw tracepoints
 					   */
+	bool calls;			  /* returns of functions are wanted as well as entries */
 	bool may_ask;	     /* programs can ask the kernel what is mapped where, and are to */
 	bool counts_refused; /* the kernel counts events for which perf's programs were not run */
 };

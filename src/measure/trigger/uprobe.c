@@ -148,6 +148,28 @@ static void note(struct probes *probes, const struct spec *spec, const struct fu
 			    functions->turning.n == 1 ? "s" : "");
 }
 
+/*
+ * Whether returns can be probed without harm: the kernel puts its own return address on the stack,
+ * which Go's runtime does not know when it moves a stack, nor exceptions when they look for a
+ * handler.
+ */
+static int check_returns(const struct spec *spec, const struct library *library,
+			 const struct functions *functions, struct error *err)
+{
+	if (functions->is_go)
+		return error_set(err, -EOPNOTSUPP,
+				 "returns of functions in %.200s cannot be probed: it is a Go "
+				 "program, which such probes crash",
+				 library->path);
+	if (functions->throws && !spec->force)
+		return error_set(
+			err, -EOPNOTSUPP,
+			"%.200s has exceptions: one that leaves a function whose return is "
+			"probed ends the program; if none leaves %.200s, add --force",
+			library->path, spec->name);
+	return 0;
+}
+
 /* Takes over the library and the functions' names. */
 static int make_sites(const struct spec *spec, struct library *library, struct functions *functions,
 		      struct probes **ret_probes, struct error *err)
@@ -155,8 +177,10 @@ static int make_sites(const struct spec *spec, struct library *library, struct f
 	own(own_free) struct site *sites = calloc(functions->n, sizeof(*sites));
 	const struct function *bad;
 	uint32_t n;
-	int r;
+	int r = spec->calls ? check_returns(spec, library, functions, err) : 0;
 
+	if (r < 0)
+		return r;
 	if (!sites)
 		return error_set(err, -ENOMEM, "out of memory");
 	n = list_sites(functions, sites, &bad);
@@ -188,6 +212,7 @@ static int try_file(const struct spec *spec, pid_t pid, const struct matcher *ma
 	r = functions_read(&(struct functions_request){ .fd = library->fd,
 							.path = library->path,
 							.matcher = matcher,
+							.calls = spec->calls,
 							.pid = pid,
 							.nearest = &nearest },
 			   &functions, err);
@@ -375,6 +400,7 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 
 const struct trigger_kind uprobe_kind = {
 	.type = 'p',
+	.returns = true,
 	.form = "functions are p:LIBRARY:FUNCTION or p::FUNCTION",
 	.takes_library = true,
 	.make = make,

@@ -91,6 +91,10 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.unwalked = now->unwalked - before->unwalked,
 		.failed = now->failed - before->failed,
 		.unread = now->unread - before->unread,
+		.unreturned = now->unreturned - before->unreturned,
+		.unentered = now->unentered - before->unentered,
+		.lost_calls = now->lost_calls - before->lost_calls,
+		.lost_values = now->lost_values - before->lost_values,
 		.unsampled = now->unsampled - before->unsampled,
 		.lost_memory = now->lost_memory - before->lost_memory,
 		.counts_full = now->counts_full,
@@ -117,6 +121,10 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->unwalked += more->unwalked;
 	to->failed += more->failed;
 	to->unread += more->unread;
+	to->unreturned += more->unreturned;
+	to->unentered += more->unentered;
+	to->lost_calls += more->lost_calls;
+	to->lost_values += more->lost_values;
 	to->unsampled += more->unsampled;
 	to->lost_memory += more->lost_memory;
 	to->counts_full |= more->counts_full;

@@ -12,7 +12,8 @@
 #define RECORDING_SUMS	     9u	 /* of sums, with the number of events in each */
 #define RECORDING_TIMES	     10u /* tells when */
 #define RECORDING_LABELS     11u /* with labels of cgroups */
-#define RECORDING_NEWEST     RECORDING_LABELS
+#define RECORDING_CALLS	     12u /* the largest value of each sum, and calls not seen whole */
+#define RECORDING_NEWEST     RECORDING_CALLS
 #define RECORDING_OLDEST     3u /* that can be loaded */
 
 /* Magic and version; then sections, each with a header: kind, payload size, checksum. */

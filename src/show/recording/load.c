@@ -309,6 +309,8 @@ static void load_entry(struct loading *loading)
 
 	if (reader->version >= RECORDING_SUMS)
 		entry.events = reader_number(reader);
+	if (reader->version >= RECORDING_CALLS)
+		entry.largest = reader_number(reader);
 	entry.cgroup = reader_number(reader);
 	entry.tgid = (uint32_t)reader_up_to(reader, UINT32_MAX, "process id too large");
 	entry.tid = (uint32_t)reader_up_to(reader, UINT32_MAX, "thread id too large");
@@ -370,6 +372,12 @@ static void load_losses(struct loading *loading)
 		return;
 	losses->failed = reader_number(reader);
 	losses->unread = reader_number(reader);
+	if (reader->version < RECORDING_CALLS)
+		return;
+	losses->unreturned = reader_number(reader);
+	losses->unentered = reader_number(reader);
+	losses->lost_calls = reader_number(reader);
+	losses->lost_values = reader_number(reader);
 }
 
 static bool is_optional(int section)

@@ -263,6 +263,8 @@ static void save_entries(struct saving *saving)
 		section_put(&saving->to, entry->count);
 		if (saving->to.version >= RECORDING_SUMS)
 			section_put(&saving->to, entry->events);
+		if (saving->to.version >= RECORDING_CALLS)
+			section_put(&saving->to, entry->largest);
 		section_put(&saving->to, entry->cgroup);
 		section_put(&saving->to, entry->tgid);
 		section_put(&saving->to, entry->tid);
@@ -301,6 +303,12 @@ static void save_end(struct saving *saving)
 		section_put(&saving->to, losses->failed);
 		section_put(&saving->to, losses->unread);
 	}
+	if (saving->to.version >= RECORDING_CALLS) {
+		section_put(&saving->to, losses->unreturned);
+		section_put(&saving->to, losses->unentered);
+		section_put(&saving->to, losses->lost_calls);
+		section_put(&saving->to, losses->lost_values);
+	}
 	section_close(&saving->to);
 	saving->to.section = RECORDING_END;
 	section_put(&saving->to, saving->n_strings);
@@ -328,10 +336,23 @@ static void save_all(struct saving *saving, const struct profile_meta *meta)
 	save_end(saving);
 }
 
+static bool has_calls(const struct tally *tally)
+{
+	const struct tally_losses *losses = tally_losses_of(tally);
+	bool found = losses->unreturned || losses->unentered || losses->lost_calls ||
+		     losses->lost_values;
+
+	for (uint32_t i = 0; i < tally_n_entries(tally) && !found; i++)
+		found = tally_entries(tally)[i].largest != 0;
+	return found;
+}
+
 /* The oldest version that has all there is, for the readers of older programs. */
 static uint32_t version_for(const struct profile_meta *meta, const struct tally *tally,
 			    const struct names *names, const struct timeline *timeline)
 {
+	if (has_calls(tally))
+		return RECORDING_CALLS;
 	for (uint32_t i = 0; i < names_n_cgroups(names); i++)
 		if (names_cgroups(names)[i].n_labels)
 			return RECORDING_LABELS;

@@ -167,6 +167,8 @@ static void put_stack(struct json *json, const struct profile_entry *entry)
 	bytes_decimal(&json->bytes, entry->count);
 	if (json->profile->meta->summed)
 		put_number(json, "events", entry->events);
+	if (entry->largest)
+		put_number(json, "largest", entry->largest);
 	put_key(json, "comm");
 	json_string_n(&json->bytes, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
 	put_number(json, "pid", entry->tgid);

@@ -98,7 +98,8 @@ static int perf_script_write(const struct report *report, FILE *out, struct erro
 {
 	const struct profile *profile = report->profile;
 	const struct measurement *measurement = &report->measurement;
-	uint64_t most = profile->meta->timed ? TIMED_RECORDS_MAX : RECORDS_MAX;
+	uint64_t most =
+		profile->meta->timed || profile->meta->summed ? TIMED_RECORDS_MAX : RECORDS_MAX;
 	struct perf_script script = {
 		.profile = profile,
 		.samples =

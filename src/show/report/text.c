@@ -129,6 +129,24 @@ static void put_entry(struct text *text, const struct profile_entry *entry)
 	bytes_string(bytes, is_stackcount(text->options) ? "    " : "        ");
 }
 
+/* The count; of sums also of how many values, and the largest, where that is known. */
+static void put_count(struct text *text, const struct profile_entry *entry)
+{
+	const struct profile_meta *meta = text->profile->meta;
+	struct bytes *bytes = &text->bytes;
+
+	bytes_decimal(bytes, quantity_number(meta, entry->count));
+	if (entry->largest) {
+		bytes_char(bytes, ' ');
+		bytes_string(bytes, quantity_number_unit(meta));
+		bytes_string(bytes, " of ");
+		quantity_put_events(bytes, entry->events);
+		bytes_string(bytes, ", the largest ");
+		bytes_decimal(bytes, quantity_number(meta, entry->largest));
+	}
+	bytes_string(bytes, "\n\n");
+}
+
 static int put_entries(struct text *text)
 {
 	const struct profile *profile = text->profile;
@@ -136,9 +154,7 @@ static int put_entries(struct text *text)
 	for (uint32_t i = 0; !text->bytes.failed && i < profile->n_entries; i++) {
 		profile_prefetch(profile, i + 8);
 		put_entry(text, &profile->entries[i]);
-		bytes_decimal(&text->bytes,
-			      quantity_number(profile->meta, profile->entries[i].count));
-		bytes_string(&text->bytes, "\n\n");
+		put_count(text, &profile->entries[i]);
 	}
 	return bytes_finish(&text->bytes);
 }

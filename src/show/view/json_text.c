@@ -94,6 +94,14 @@ static void put_losses(struct bytes *bytes, const struct profile *profile)
 		number(bytes, "failed", losses->failed);
 	if (profile->meta->summed || losses->unread)
 		number(bytes, "unread", losses->unread);
+	if (losses->unreturned)
+		number(bytes, "calls_unreturned", losses->unreturned);
+	if (losses->unentered)
+		number(bytes, "calls_unentered", losses->unentered);
+	if (losses->lost_calls)
+		number(bytes, "calls_lost", losses->lost_calls);
+	if (losses->lost_values)
+		number(bytes, "values_lost", losses->lost_values);
 	bytes_char(bytes, '}');
 }
 

@@ -66,6 +66,7 @@ static bool show_entry(const struct view *view, const struct tally_entry *entry,
 {
 	struct tally_entry shown = { .count = entry->count,
 				     .events = entry->events,
+				     .largest = entry->largest,
 				     .kernel = TALLY_STACK_NONE,
 				     .user = TALLY_STACK_NONE };
 
@@ -215,6 +216,7 @@ static void fill(const struct view *view, const struct tally_entry *from, struct
 	*to = (struct profile_entry){
 		.count = from->count,
 		.events = from->events,
+		.largest = from->largest,
 		.cgroup = from->cgroup,
 		.tgid = from->tgid,
 		.tid = from->tid,

@@ -100,7 +100,8 @@ struct profile_frame {
 
 struct profile_entry {
 	uint64_t count;
-	uint64_t events; /* with `summed`: of how many the count is the sum */
+	uint64_t events;  /* with `summed`: of how many the count is the sum */
+	uint64_t largest; /* of these; 0: not known */
 	uint64_t cgroup;
 	uint32_t tgid, tid;
 	char comm[TALLY_COMM_SIZE];

@@ -46,14 +46,21 @@ const char *quantity_time_of(const struct profile_meta *meta)
 	return meta->wall ? "on and off the CPU" : "off the CPU";
 }
 
+/* Whether text has microseconds of what we have measured. Others' numbers stay as they are. */
+static bool has_microseconds(const struct profile_meta *meta)
+{
+	return meta->timed || (meta->summed && quantity_is_time(meta));
+}
+
 uint64_t quantity_number(const struct profile_meta *meta, uint64_t count)
 {
-	return meta->timed ? count / NS_IN_US + (count % NS_IN_US >= NS_IN_US / 2) : count;
+	return has_microseconds(meta) ? count / NS_IN_US + (count % NS_IN_US >= NS_IN_US / 2)
+				      : count;
 }
 
 const char *quantity_number_unit(const struct profile_meta *meta)
 {
-	return meta->timed ? "us" : quantity_unit(meta);
+	return has_microseconds(meta) ? "us" : quantity_unit(meta);
 }
 
 static void grouped(uint64_t count, char ret_text[QUANTITY_SIZE])

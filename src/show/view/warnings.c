@@ -98,6 +98,20 @@ bool warnings_line(const struct profile_meta *meta, const struct tally_losses *l
 			 losses->lost_threads);
 		return true;
 	}
+	if (losses->lost_calls && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "WARNING: %" PRIu64 " calls are missing, because there were too many "
+			 "threads",
+			 losses->lost_calls);
+		return true;
+	}
+	if (losses->lost_values && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "WARNING: the time of %" PRIu64 " calls is missing, because their stacks "
+			 "were lost",
+			 losses->lost_values);
+		return true;
+	}
 	if (losses->memory_full && i-- == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
 			 "WARNING: memory for stacks full. Consider increasing --memory.");

@@ -28,6 +28,7 @@ static const struct {
 	{ "frequency", FROM_REFUSED, "the rate is that of the recording" },
 	{ "count", FROM_REFUSED, "the period is that of the recording" },
 
+	{ "time", FROM_REFUSED, "a recording holds what was measured" },
 	{ "off-cpu", FROM_REFUSED, "a recording holds what was measured" },
 	{ "wall", FROM_REFUSED, "a recording holds what was measured" },
 	{ "dump", FROM_REFUSED, "a recording holds what was measured" },

@@ -480,7 +480,8 @@ static const struct option_row force[] = {
 		.name = "force",
 		.kind = OPTION_FLAG,
 		.field = FIELD(force),
-		.help = "run even on a kernel that is known to hang when user stacks are read",
+		.help = "run even on a kernel that is known to hang when user stacks are read, and "
+			"where a traced program could end",
 	},
 };
 const struct option_rows shared_force_rows = OPTION_ROWS(force);

@@ -91,6 +91,12 @@ static int complete(struct invocation *invocation)
 	request->report.per_process = options->per_process || shared->tgids.n > 0;
 	request->report.hide_process_line = shared->tgids.n > 0;
 	request->meta.period = 1;
+	invocation->plan.calls.time = options->time;
+	if (options->time) {
+		request->meta.summed = true;
+		request->meta.measure = "time";
+		request->meta.unit = "nanoseconds";
+	}
 	return 0;
 }
 
@@ -109,8 +115,14 @@ static int start(const struct invocation *invocation)
 	struct progress progress = { 0 };
 	struct trigger *trigger = NULL;
 	struct error err = { 0 };
+	int r;
 
-	if (spec_trigger_new(options->pattern, options->regexp, pid, &trigger, &err) < 0)
+	if (options->time)
+		r = spec_calls_new(options->pattern, options->regexp, options->shared.force, pid,
+				   &trigger, &err);
+	else
+		r = spec_trigger_new(options->pattern, options->regexp, pid, &trigger, &err);
+	if (r < 0)
 		return message_error(invocation->request.program, &err);
 	spec_trigger_on_progress(trigger, on_progress, &progress);
 	return run(&invocation->request, trigger);

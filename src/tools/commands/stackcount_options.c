@@ -75,6 +75,14 @@ static const struct option_row measuring[] = {
 	  .field = FIELD(regexp),
 	  .help = "use regular expressions. Default is \"*\" wildcards only." },
 
+	{ .section = SECTION_CALLS,
+	  .name = "time",
+	  .kind = OPTION_FLAG,
+	  .field = FIELD(time),
+	  .help = "of functions: add up how long their calls took, from entry to return, instead "
+		  "of "
+		  "counting them: microseconds in text and folded stacks" },
+
 	{ .section = SECTION_TIMING,
 	  .name = "duration",
 	  .bcc = true,

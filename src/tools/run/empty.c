@@ -184,7 +184,11 @@ void empty_tell(const struct run_report *report)
 		tell_not_saved(&report->request->plan->filter);
 		return;
 	}
-	if (report->meta.timed)
+	if (tally_losses_of(report->tally)->unreturned)
+		message_note("%s was called, but none of these calls returned while it was "
+			     "measured",
+			     report->meta.event);
+	else if (report->meta.timed)
 		message_note("no thread left a CPU that was asked for, or for as long as "
 			     "--min-block and --max-block want");
 	else if (strcmp(report->meta.command ? report->meta.command : "", "stackcount") == 0)

@@ -104,6 +104,15 @@ static void tell_losses(const struct tally_losses *losses)
 			"%.3g %% of the switches had their stack walked, and count for the others: "
 			"walking all would take more of the CPUs than --budget allows",
 			100 * (double)losses->events / (double)(losses->unwalked + losses->events));
+	if (losses->unreturned)
+		message_note("%" PRIu64 " call%s did not return: jumped over (longjmp, an "
+			     "exception), or the thread or the measurement ended first",
+			     losses->unreturned, losses->unreturned == 1 ? "" : "s");
+	if (losses->unentered)
+		message_note("%" PRIu64
+			     " return%s of calls that began before the measurement, or in "
+			     "the parent of a forked child",
+			     losses->unentered, losses->unentered == 1 ? "" : "s");
 	if (losses->due)
 		message_verbose("clock: %" PRIu64 " samples were due, of any process; %" PRIu64
 				" came",
