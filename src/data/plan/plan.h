@@ -23,6 +23,7 @@ struct plan_filter {
 	const char *name;		  /* --name: a comm with wildcards, or NULL */
 	const char *cgroup;		  /* --cgroup: a directory of cgroup2, or NULL */
 	const char *cgroupmap, *mntnsmap; /* pinned BPF maps, or NULL */
+	const char *condition;		  /* --if: of the values of an event, or NULL */
 };
 
 /* --unwind: how user stacks are walked. */

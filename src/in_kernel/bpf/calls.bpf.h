@@ -153,14 +153,17 @@ static __noinline int call_end(__u32 number, bool unfinished)
 	return 0;
 }
 
-/* A call ends that was not seen to begin. Those of others, and our own, do not count. */
+/*
+ * A call ends that was not seen to begin. Those of others, and our own, do not count; nor those
+ * that did not meet a condition.
+ */
 static __noinline int call_unseen(void)
 {
 	const struct task_struct *task = current_task();
 	__u32 tgid, tid;
 
 	current_ids(task, &tgid, &tid);
-	if (tgid != config.self && wanted(task, tgid, tid))
+	if (!config_has(WIRE_IF) && tgid != config.self && wanted(task, tgid, tid))
 		COUNT_CALL(unentered);
 	return 0;
 }
@@ -198,7 +201,7 @@ static __always_inline int on_call(struct pt_regs *ctx, enum hit hit, bool may_a
 		return 0;
 	number--;
 	slot = bpf_map_lookup_elem(&scratch, &number);
-	if (!slot)
+	if (!slot || is_left_out(ctx, slot, number))
 		return 0;
 	walk(ctx, current_task(), slot, number, hit, CONTEXT_OTHER, may_ask);
 	call_end(number, needs_finish(slot, number));

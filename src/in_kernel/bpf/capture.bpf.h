@@ -19,6 +19,7 @@
 
 #include "bpf/comm.h"
 #include "bpf/count.bpf.h"
+#include "bpf/expression.bpf.h"
 #include "bpf/filter.bpf.h"
 #include "bpf/frame_pointers.bpf.h"
 #include "bpf/kernel.bpf.h"
@@ -209,6 +210,8 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 		return 0;
 	slot = event_slot(&counter, &number);
 	if (!slot || !counter)
+		return 0;
+	if (is_left_out(ctx, slot, number))
 		return 0;
 	stack_begin(slot, task, TASK_CURRENT, tgid, tid);
 	words = walk(ctx, task, slot, number, hit, kind, may_ask);

@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+#include "bpf/expression_wire.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/unwind_walk.h"
 #include "bpf/unwind_wire.h"
@@ -39,6 +40,7 @@ enum wire_flags {
 	WIRE_WALL = 1 << 15,	     /* samples beside time off the CPU: WIRE_STACK_SAMPLED */
 	WIRE_LINES = 1 << 16,	     /* lines of interpreted programs: struct wire_script_place */
 	WIRE_NOT_SELF = 1 << 17,     /* neither the process `self` nor its children */
+	WIRE_IF = 1 << 18,	     /* only events that meet expressions.condition */
 };
 
 /* How user stacks are walked. */
@@ -203,6 +205,8 @@ struct wire_counters {
 	__u64 counting;	     /* not a counter: captures that use the CPU's sets, or try to */
 	__u64 fired;	     /* times that the clock's program ran, also for what is filtered out */
 	__u64 fired_idle;    /* of these, where the CPU had nothing to run */
+	__u64 unmet;	     /* of `events`, those that do not meet the condition: not counted */
+	__u64 unread;	     /* of these, those whose values could not be read */
 };
 
 /* Trampolines that traced functions return to: of kretprobes, and of ftrace's function graph. */
@@ -263,7 +267,7 @@ _Static_assert(sizeof(struct wire_config) == 64, "both sides agree on struct wir
 _Static_assert(sizeof(struct wire_off_cpu_config) == 32, "no padding");
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, image) == WIRE_HASH_FROM, "hash range");
-_Static_assert(sizeof(struct wire_counters) == 72, "both sides agree on struct wire_counters");
+_Static_assert(sizeof(struct wire_counters) == 88, "both sides agree on struct wire_counters");
 _Static_assert(sizeof(struct wire_counts) == 64, "a set of counts is a line of a cache");
 _Static_assert(__builtin_offsetof(struct wire_count, kind) ==
 			       __builtin_offsetof(struct wire_stack, kind) &&

@@ -54,6 +54,9 @@ static bool parse_content(const char *at, size_t size, bool is_64, struct usdt_n
 	note.name = note.provider ? take_string(&at, end) : NULL;
 	if (!note.name)
 		return false;
+	note.arguments = take_string(&at, end);
+	if (!note.arguments)
+		note.arguments = "";
 	*ret_note = note;
 	return true;
 }

@@ -13,6 +13,7 @@
 
 struct usdt_note {
 	const char *provider, *name; /* within the bytes */
+	const char *arguments;	     /* the same: "-4@%edi 8@-16(%rbp)", "" */
 	uint64_t address;	     /* of the probe's nop */
 	uint64_t base;		     /* of .stapsdt.base at link time; prelink may have moved it */
 	uint64_t semaphore;	     /* its address, or 0 */

@@ -153,6 +153,8 @@ static int prepare(struct interpreted_load *load, struct trigger *trigger, uint3
 		return r;
 	*(struct wire_config *)&load->skeleton->rodata->config =
 		load->side->skeleton->rodata->config;
+	*(struct wire_expressions *)&load->skeleton->rodata->expressions =
+		load->side->skeleton->rodata->expressions;
 	*(struct wire_off_cpu_config *)&load->skeleton->rodata->off_cpu =
 		load->side->skeleton->rodata->off_cpu;
 	*(uint32_t *)&load->skeleton->rodata->languages = languages;

@@ -368,13 +368,15 @@ int kernel_side_counters(const struct kernel_side *side, struct wire_counters *r
 	if (bpf_map_lookup_elem(bpf_map__fd(side->skeleton->maps.counters), &zero, each) < 0)
 		return -errno;
 	for (int i = 0; i < cpus; i++) {
-		sum.events += each[i].events;
+		sum.events += each[i].events - each[i].unmet;
+		sum.unmet += each[i].unmet;
 		sum.lost_ring += each[i].lost_ring;
 		sum.lost_nested += each[i].lost_nested;
 		sum.lost_children += each[i].lost_children;
 		sum.unfinished += each[i].unfinished;
 		sum.withheld += each[i].withheld;
 		sum.fired += each[i].fired;
+		sum.unread += each[i].unread;
 		if (fired)
 			fired[i] = (struct clock_count){ each[i].fired, each[i].fired_idle };
 	}

@@ -229,6 +229,13 @@ uint64_t session_events(const struct session *session)
 	return kernel_side_counters(&session->side, &now, NULL) < 0 ? 0 : now.events;
 }
 
+uint64_t session_unmet(const struct session *session)
+{
+	struct wire_counters now = { 0 };
+
+	return kernel_side_counters(&session->side, &now, NULL) < 0 ? 0 : now.unmet;
+}
+
 uint64_t session_own_events(const struct session *session)
 {
 	return kernel_side_own_events(&session->side);

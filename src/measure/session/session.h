@@ -101,6 +101,9 @@ uint64_t session_events(const struct session *session);
  */
 uint64_t session_own_events(const struct session *session);
 
+/* Events that did not meet the condition of --if so far. */
+uint64_t session_unmet(const struct session *session);
+
 /* The threads that --name left out so far. Valid until session_close(). */
 struct comms;
 const struct comms *session_others(const struct session *session);

@@ -9,6 +9,7 @@
 
 #include "base/own.h"
 #include "trigger/attach.h"
+#include "trigger/call_values.h"
 #include "trigger/entry.h"
 #include "trigger/kernel_functions.h"
 #include "trigger/kinds.h"
@@ -25,6 +26,7 @@ struct kprobes {
 	uint64_t *addresses;  /* NULL where the kernel hides them */
 	const char **symbols; /* names of the functions: the kernel takes arrays */
 	int program;
+	struct value_list arguments; /* empty until they are asked for */
 };
 
 /* How calls are timed, by any of these but fentry. */
@@ -45,6 +47,7 @@ static void kprobes_free(struct kprobes *kprobes)
 	kernel_functions_clear(&kprobes->functions);
 	free(kprobes->addresses);
 	free(kprobes->symbols);
+	value_list_clear(&kprobes->arguments);
 	free(kprobes);
 }
 
@@ -179,6 +182,29 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	return probes_attach_returns(&kprobes->probes, &source, err);
 }
 
+/* The parameters that all functions have in the same place have names. */
+static int values(struct trigger *trigger, struct event_values *ret_values, struct error *err)
+{
+	struct kprobes *kprobes = (struct kprobes *)trigger;
+	enum call_context context = kprobes->how == KPROBE_FENTRY ? CALL_ARRAY : CALL_REGISTERS;
+	struct value_list *list = &kprobes->arguments;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && !list->n && i < kprobes->functions.n; i++) {
+		own(value_list_clear) struct value_list others = { 0 };
+
+		r = call_values_add_named(i ? &others : list, context, kprobes->symbols[i]);
+		if (i)
+			value_list_keep_common(list, &others);
+	}
+	if (r == 0)
+		r = call_values_add(list, context, EVENT_TEXT_KERNEL);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	*ret_values = value_list_values(list);
+	return 0;
+}
+
 static const struct trigger_ops KPROBE_OPS = {
 	.select = select_programs,
 	.attach = attach,
@@ -186,6 +212,7 @@ static const struct trigger_ops KPROBE_OPS = {
 	.stop = entry_stop,
 	.free = free_trigger,
 	.n_attached = probes_n_attached,
+	.values = values,
 };
 
 static const char *why_untraceable(enum kernel_untraceable why)

@@ -2,6 +2,7 @@
 #include "trigger/sites.h"
 
 #include <bpf/libbpf.h>
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -169,6 +170,19 @@ int sites_file(const struct trigger *trigger)
 	return ((const struct sites *)trigger)->library.fd;
 }
 
+int sites_check_64(const struct sites *sites, struct error *err)
+{
+	unsigned char ident[EI_NIDENT] = { 0 };
+
+	if (pread(sites->library.fd, ident, sizeof(ident), 0) != sizeof(ident) ||
+	    ident[EI_CLASS] == ELFCLASS64)
+		return 0;
+	return error_usage(err,
+			   "arguments --if and --sum: %.200s is 32-bit code, whose arguments are "
+			   "not in registers",
+			   sites->library.path);
+}
+
 void sites_free(struct trigger *trigger)
 {
 	struct sites *sites = (struct sites *)trigger;
@@ -179,5 +193,6 @@ void sites_free(struct trigger *trigger)
 	pool_free(sites->names);
 	free(sites->offsets);
 	free(sites->semaphores);
+	value_list_clear(&sites->values);
 	free(sites);
 }

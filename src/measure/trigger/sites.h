@@ -8,12 +8,15 @@
 
 #include "trigger/library.h"
 #include "trigger/probes.h"
+#include "trigger/value_list.h"
 
 struct site {
 	const char *name;
-	uint64_t offset;    /* in the file */
-	uint64_t semaphore; /* file offset of the USDT semaphore, or 0 */
-	bool more;	    /* one more site of the function before */
+	uint64_t offset;       /* in the file */
+	uint64_t semaphore;    /* file offset of the USDT semaphore, or 0 */
+	bool more;	       /* one more site of the function before */
+	const char *arguments; /* of a USDT probe: struct event_value, one after another, packed */
+	uint32_t n_arguments;
 };
 
 struct pool;
@@ -29,6 +32,7 @@ struct sites {
 	bool at_once;
 	pid_t pid;
 	int program;
+	struct value_list values; /* of events; empty until they are asked for */
 };
 
 /* Takes over the library, the items and the names even when it fails. 0 or -ENOMEM. */
@@ -41,5 +45,8 @@ int sites_select(struct trigger *trigger, struct bpf_object *object, struct erro
 int sites_attach(struct trigger *trigger, struct bpf_object *object, struct error *err);
 void sites_free(struct trigger *trigger);
 int sites_file(const struct trigger *trigger);
+
+/* A usage error if the file's code has 32 bits, whose arguments are not in registers. */
+int sites_check_64(const struct sites *sites, struct error *err);
 
 #endif

@@ -25,6 +25,7 @@
 #include "trigger/refusals.h"
 #include "trigger/refused.h"
 #include "trigger/tracefs.h"
+#include "trigger/tracepoint_fields.h"
 
 /* Closing a perf event of a tracepoint takes the kernel 100 ms; so many take about a second. */
 #define FEW 8
@@ -38,6 +39,7 @@ struct tracepoints {
 	bool raw;
 	int program;
 	struct refusals *refusals; /* NULL: none are counted */
+	struct value_list fields;  /* empty until they are asked for */
 };
 
 static void tracepoints_free(struct tracepoints *tracepoints)
@@ -46,6 +48,7 @@ static void tracepoints_free(struct tracepoints *tracepoints)
 		return;
 	probes_clear(&tracepoints->probes);
 	refusals_free(tracepoints->refusals);
+	value_list_clear(&tracepoints->fields);
 	free(tracepoints->events);
 	pool_free(tracepoints->names);
 	free(tracepoints);
@@ -85,7 +88,8 @@ static int select_programs(struct trigger *trigger, struct bpf_object *object, s
 	struct bpf_program *program;
 	int r = 0;
 
-	if (trigger->scope.raw_tracepoints_preemptible) {
+	/* Programs of raw tracepoints see arguments, and not the record with its fields. */
+	if (trigger->scope.raw_tracepoints_preemptible || trigger->scope.asks) {
 		tracepoints->raw = false;
 		trigger->frames = TRIGGER_FRAMES_TRACEPOINT;
 	}
@@ -142,6 +146,23 @@ static uint64_t unseen(const struct trigger *trigger)
 	return refusals_count(((const struct tracepoints *)trigger)->refusals);
 }
 
+static int values(struct trigger *trigger, struct event_values *ret_values, struct error *err)
+{
+	struct tracepoints *tracepoints = (struct tracepoints *)trigger;
+	own(own_free) const char **names = calloc(tracepoints->n, sizeof(*names));
+	int r = 0;
+
+	if (!names)
+		return error_set(err, -ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < tracepoints->n; i++)
+		names[i] = tracepoints->events[i].name;
+	if (!tracepoints->fields.n)
+		r = tracepoint_fields_read(names, tracepoints->n, &tracepoints->fields, err);
+	if (r == 0)
+		*ret_values = value_list_values(&tracepoints->fields);
+	return r;
+}
+
 static const struct trigger_ops TRACEPOINT_OPS = {
 	.select = select_programs,
 	.attach = attach,
@@ -150,6 +171,7 @@ static const struct trigger_ops TRACEPOINT_OPS = {
 	.free = free_trigger,
 	.n_attached = probes_n_attached,
 	.unseen = unseen,
+	.values = values,
 };
 
 /* The search in the events directory. */

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "expression/event_value.h"
 
 struct bpf_object;
 struct trigger;
@@ -27,6 +28,7 @@ struct trigger_scope {
 					   */
 	bool calls;			  /* returns of functions are wanted as well as entries */
 	bool may_ask;	     /* programs can ask the kernel what is mapped where, and are to */
+	bool asks;	     /* values of events are asked for: see values() */
 	bool counts_refused; /* the kernel counts events for which perf's programs were not run */
 };
 
@@ -93,6 +95,11 @@ struct trigger_ops {
 	uint64_t (*due)(struct trigger *trigger, struct trigger_due *due, uint32_t n_cpus);
 	/* Events for which the kernel ran no program, if it does not count them; may be NULL. */
 	uint64_t (*unseen)(const struct trigger *trigger);
+	/*
+	 * The values of the events, as the programs that select() chose see them; they live as long
+	 * as the trigger. 0 or a negative errno with `err` set. May be NULL: there are none.
+	 */
+	int (*values)(struct trigger *trigger, struct event_values *ret_values, struct error *err);
 };
 
 struct trigger {
@@ -102,7 +109,8 @@ struct trigger {
 	char instead[320]; /* "" or what may be called in place of it, as a command line has it */
 	bool user_entry;   /* fires at the entry of user functions: WIRE_USER_ENTRY */
 	enum trigger_frames frames; /* final when select() returns */
-	bool walks_kernel;	    /* its program walks the kernel stack by tables */
+	const char *unit;   /* of --sum: "bytes"; NULL: not known, or none. See asked_compile() */
+	bool walks_kernel;  /* its program walks the kernel stack by tables */
 	bool hides_refused; /* events for which perf's programs were not run cannot be counted, as
 			       the kernel hides its addresses; final when attach() returns */
 };

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/own.h"
+#include "trigger/call_values.h"
 #include "trigger/entry.h"
 #include "trigger/functions.h"
 #include "trigger/kinds.h"
@@ -25,6 +26,18 @@ static uint32_t n_attached(const struct trigger *trigger)
 	return n;
 }
 
+static int values(struct trigger *trigger, struct event_values *ret_values, struct error *err)
+{
+	struct sites *sites = (struct sites *)trigger;
+	int r = sites_check_64(sites, err);
+
+	if (r == 0 && !sites->values.n &&
+	    call_values_add(&sites->values, CALL_REGISTERS, EVENT_TEXT_USER) < 0)
+		r = error_set(err, -ENOMEM, "out of memory");
+	*ret_values = value_list_values(&sites->values);
+	return r;
+}
+
 static const struct trigger_ops UPROBE_OPS = {
 	.meet = true,
 	.select = sites_select,
@@ -34,6 +47,7 @@ static const struct trigger_ops UPROBE_OPS = {
 	.free = sites_free,
 	.n_attached = n_attached,
 	.file = sites_file,
+	.values = values,
 };
 
 static int no_match(const struct spec *spec, const struct library *library,

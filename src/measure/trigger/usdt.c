@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/user.h>
 
 #include "base/grow.h"
 #include "base/own.h"
@@ -19,6 +20,7 @@
 #include "trigger/nearest.h"
 #include "trigger/reading.h"
 #include "trigger/sites.h"
+#include "trigger/usdt_arguments.h"
 
 #define NOTES_MAX (64u << 20)
 #define PAGE	  4096
@@ -37,9 +39,11 @@ struct facts {
 	struct nearest nearest;
 };
 
-/* One site; its name follows. */
+/* One site; its arguments and its name follow. */
 struct sent_site {
 	uint64_t offset, semaphore;
+	uint32_t n_arguments;
+	uint32_t reserved;
 };
 
 /* The probes found in one file. */
@@ -68,6 +72,42 @@ static uint32_t n_attached(const struct trigger *trigger)
 	return n;
 }
 
+static int add_arguments(const struct site *site, struct value_list *list)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < site->n_arguments; i++) {
+		struct event_value value;
+		char name[16];
+
+		memcpy(&value, site->arguments + i * sizeof(value), sizeof(value));
+		snprintf(name, sizeof(name), "arg%u", i + 1);
+		if (value.size)
+			r = value_list_add(list, name, &value);
+	}
+	return r;
+}
+
+/* The arguments that are in the same place at all sites. */
+static int values(struct trigger *trigger, struct event_values *ret_values, struct error *err)
+{
+	struct sites *sites = (struct sites *)trigger;
+	struct value_list *list = &sites->values;
+	int r = sites_check_64(sites, err);
+
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; r == 0 && i < sites->n; i++) {
+		own(value_list_clear) struct value_list others = { 0 };
+
+		r = add_arguments(&sites->items[i], i ? &others : list);
+		if (i)
+			value_list_keep_common(list, &others);
+	}
+	*ret_values = value_list_values(list);
+	return r < 0 ? error_set(err, r, "out of memory") : 0;
+}
+
 static const struct trigger_ops USDT_OPS = {
 	.meet = true,
 	.select = sites_select,
@@ -77,16 +117,22 @@ static const struct trigger_ops USDT_OPS = {
 	.free = sites_free,
 	.n_attached = n_attached,
 	.file = sites_file,
+	.values = values,
 };
 
-static int add(struct search *search, const char *name, uint64_t offset, uint64_t semaphore)
+/* The name is one of the pool, which gets a copy of the arguments. */
+static int add(struct search *search, const struct site *site, const struct event_value *arguments)
 {
 	int r = grow(&search->items, &search->capacity, search->facts.n + 1);
+	struct site added = *site;
 
 	if (r < 0)
 		return r;
-	search->items[search->facts.n++] =
-		(struct site){ .name = name, .offset = offset, .semaphore = semaphore };
+	added.arguments = pool_string_n(search->names, (const char *)arguments,
+					site->n_arguments * sizeof(*arguments));
+	if (!added.arguments)
+		return -ENOMEM;
+	search->items[search->facts.n++] = added;
 	return 0;
 }
 
@@ -126,9 +172,9 @@ static uint64_t semaphore_offset(struct search *search, uint64_t address)
 static int consider(struct search *search, const struct usdt_note *note)
 {
 	uint64_t moved = search->base && note->base ? search->base - note->base : 0;
-	uint64_t offset, semaphore = 0;
+	struct event_value arguments[USDT_ARGUMENTS_MAX];
+	struct site site = { 0 };
 	char full[512];
-	const char *name;
 
 	search->facts.n_notes++;
 	if ((search->question->provider &&
@@ -137,13 +183,14 @@ static int consider(struct search *search, const struct usdt_note *note)
 		nearest_add(&search->facts.nearest, note->name);
 		return 0;
 	}
-	if (!code_file_offset(search->elf, note->address + moved, true, &offset))
+	if (!code_file_offset(search->elf, note->address + moved, true, &site.offset))
 		return 0;
 	if (note->semaphore)
-		semaphore = semaphore_offset(search, note->semaphore + moved);
+		site.semaphore = semaphore_offset(search, note->semaphore + moved);
 	snprintf(full, sizeof(full), "%s:%s", note->provider, note->name);
-	name = pool_string(search->names, full);
-	return name ? add(search, name, offset, semaphore) : -ENOMEM;
+	site.name = pool_string(search->names, full);
+	site.n_arguments = usdt_arguments_parse(note->arguments, arguments);
+	return site.name ? add(search, &site, arguments) : -ENOMEM;
 }
 
 static int compare_offsets(const void *left, const void *right)
@@ -228,12 +275,48 @@ static int work(const struct confined_job *job)
 		return 0;
 	confined_send(job, &search.facts, sizeof(search.facts));
 	for (uint32_t i = 0; i < search.facts.n; i++) {
-		const struct sent_site sent = { search.items[i].offset, search.items[i].semaphore };
+		const struct site *site = &search.items[i];
+		const struct sent_site sent = { site->offset, site->semaphore, site->n_arguments,
+						0 };
 
 		confined_send(job, &sent, sizeof(sent));
-		reading_send_string(job, search.items[i].name);
+		confined_send(job, site->arguments, site->n_arguments * sizeof(struct event_value));
+		reading_send_string(job, site->name);
 	}
 	return 0;
+}
+
+/* Whether a child's answer is one that usdt_arguments_parse() gives. */
+static bool is_argument(const struct event_value *value)
+{
+	const uint32_t most = sizeof(struct user_regs_struct) - sizeof(uint64_t);
+
+	return value->kind <= EVENT_VALUE_CONSTANT && value->text <= EVENT_TEXT_KERNEL &&
+	       value->offset <= most && value->index.offset <= most && value->index.scale <= 8 &&
+	       value->size <= sizeof(uint64_t) && !value->unit;
+}
+
+/* Reads one site of the answer. 0 or a negative errno. */
+static int take_site(struct search *search, struct reading *reading)
+{
+	struct event_value arguments[USDT_ARGUMENTS_MAX];
+	struct sent_site sent;
+	struct site site = { 0 };
+	int r = reading_bytes(reading, &sent, sizeof(sent));
+
+	if (r < 0)
+		return r;
+	if (sent.n_arguments > USDT_ARGUMENTS_MAX)
+		return -EPROTO;
+	site = (struct site){ .offset = sent.offset,
+			      .semaphore = sent.semaphore,
+			      .n_arguments = sent.n_arguments };
+	r = reading_bytes(reading, arguments, site.n_arguments * sizeof(arguments[0]));
+	for (uint32_t i = 0; r == 0 && i < site.n_arguments; i++)
+		r = is_argument(&arguments[i]) ? 0 : -EPROTO;
+	if (r == 0)
+		r = reading_string(reading, search->names, &site.name);
+	return r < 0 ? r : add(search, &site, arguments);
 }
 
 /* The sites that a child finds in the file. */
@@ -247,16 +330,8 @@ static int ask(struct search *search, int fd, struct error *err)
 	if (r < 0)
 		return r;
 	r = reading_bytes(&reading, &facts, sizeof(facts));
-	for (uint32_t i = 0; r == 0 && i < facts.n; i++) {
-		struct sent_site sent;
-		const char *name;
-
-		r = reading_bytes(&reading, &sent, sizeof(sent));
-		if (r == 0)
-			r = reading_string(&reading, search->names, &name);
-		if (r == 0)
-			r = add(search, name, sent.offset, sent.semaphore);
-	}
+	for (uint32_t i = 0; r == 0 && i < facts.n; i++)
+		r = take_site(search, &reading);
 	if (r < 0)
 		return error_set(err, r, "cannot read the USDT notes of %.300s: %s", question->path,
 				 strerror(-r));

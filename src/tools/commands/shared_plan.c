@@ -513,6 +513,7 @@ void shared_plan_meta(const struct plan *plan, struct shared_texts *texts,
 	add_condition(texts, "cgroup ", part_cgroup(filter->cgroup));
 	add_condition(texts, "cgroups in the map ", filter->cgroupmap);
 	add_condition(texts, "mount namespaces in the map ", filter->mntnsmap);
+	add_condition(texts, "", plan->filter.condition);
 	meta->scope = texts->scope;
 	meta->filter = texts->filter[0] ? texts->filter : NULL;
 	meta->hash_storage = plan->hash_storage;

@@ -81,6 +81,7 @@ static int complete(struct invocation *invocation)
 	/* Events of idle tasks (switches, wakeups, interrupts) count. */
 	invocation->plan.filter.include_idle = !shared->from;
 	plan_times(&invocation->plan);
+	invocation->plan.filter.condition = options->condition;
 	request->title = title;
 	request->attached = attached;
 	request->pattern = options->pattern;

@@ -75,6 +75,14 @@ static const struct option_row measuring[] = {
 	  .field = FIELD(regexp),
 	  .help = "use regular expressions. Default is \"*\" wildcards only." },
 
+	{ .section = SECTION_FILTERS,
+	  .name = "if",
+	  .kind = OPTION_STRING,
+	  .field = FIELD(condition),
+	  .metavar = "EXPR",
+	  .help = "only events for which this holds, such as 'arg1 > 1048576' or "
+		  "'prev_state == 2 && prev_comm ~ \"nginx*\"'" },
+
 	{ .section = SECTION_CALLS,
 	  .name = "time",
 	  .kind = OPTION_FLAG,
@@ -216,6 +224,7 @@ static const struct option_example examples[] = {
 	{ "-D 10 t:block:block_rq_issue", "stacks that cause disk I/O, for 10 seconds" },
 	{ "c:malloc -- ./server", "a command and all it starts" },
 	{ "--focus ext4 submit_bio", "only stacks through functions of ext4" },
+	{ "--if 'arg1 > 1048576' c:malloc", "large allocations, and who makes them" },
 	{ 0 },
 };
 

@@ -12,8 +12,9 @@ struct stackcount_options {
 	struct shared_options shared;
 	bool timestamp, regexp, per_process;
 	bool time;
-	bool verbose_address; /* -v: a column of raw addresses */
-	const char *pattern;  /* NULL only with --from */
+	bool verbose_address;  /* -v: a column of raw addresses */
+	const char *pattern;   /* NULL only with --from */
+	const char *condition; /* --if; or NULL */
 };
 
 /* What options_parse() starts from. */

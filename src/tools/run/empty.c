@@ -142,6 +142,11 @@ static void tell_no_events(const struct run_report *report)
 	const char *event = report->meta.event ? report->meta.event : "the event";
 	char of[64] = "";
 
+	if (report->unmet) {
+		message_note("%s occurred, but never with --if '%.200s': %" PRIu64 " events", event,
+			     report->request->plan->filter.condition, report->unmet);
+		return;
+	}
 	if (filter->tgids.n == 1)
 		snprintf(of, sizeof(of), " in process %d", (int)filter->tgids.ids[0]);
 	else if (filter->tids.n == 1)

@@ -122,6 +122,7 @@ static int name_all(struct run_state *state, struct session *session, struct sym
 	state->progress_ns = 0;
 	state->report.meta.duration_ns = session_duration(session) - state->reported_ns;
 	state->report.own_events = session_own_events(session);
+	state->report.unmet = session_unmet(session);
 	run_notes_of_tables(session, &state->report.meta.unwinding);
 	r = symbolizer_resolve(symbolizer, state->tally, state->names, err);
 	if (r < 0)
@@ -253,6 +254,7 @@ static int announce(struct run_state *state, const struct trigger *trigger, stru
 
 	state->report.meta.start_time_ns = clock_ns(CLOCK_REALTIME);
 	state->report.meta.event = trigger->event;
+	state->report.meta.unit = trigger->unit;
 	state->report.instead = trigger->instead;
 	state->report.meta.title = state->title;
 	request->title(request->options, trigger->ops->n_attached(trigger), state->title,

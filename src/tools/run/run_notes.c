@@ -200,7 +200,8 @@ static void tell_own(const struct run_report *report)
 		message_note("this process is left out (--self shows it)");
 	else
 		message_note("own work: %" PRIu64 " %s, left out (--self shows it)",
-			     report->own_events, quantity_unit(&report->meta));
+			     report->own_events,
+			     report->meta.summed ? "events" : quantity_unit(&report->meta));
 }
 
 static void tell_total(const struct run_report *report, const struct summary *summary)
@@ -260,7 +261,7 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	tell_own(report);
 	if (report->reported)
 		return 0; /* told with the first report */
-	if (summary.total == 0 && !name_others(report))
+	if (summary.total == 0 && tally_events(report->tally) == 0 && !name_others(report))
 		empty_tell(report);
 	lacks_tell(report);
 	r = advise(report);

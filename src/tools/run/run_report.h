@@ -26,6 +26,7 @@ struct run_report {
 	const char *instead;		  /* as in struct trigger; or NULL */
 	const struct comms *others;	  /* that --name left out; or NULL */
 	uint64_t own_events;		  /* left out: of this process and its helpers */
+	uint64_t unmet;			  /* left out: they did not meet --if */
 	bool saved;			  /* loaded from a file, not measured now */
 	time_t began, ended;		  /* of a saved one; 0: not known */
 	const struct measurement *before; /* borrowed: what a file is a difference to; or NULL */
