@@ -360,20 +360,25 @@ docs: all ## write the man pages, completions and the include law, and the table
 		-e '/^<!-- rooms: /,/^<!-- end of rooms -->/{/^<!-- /!d}' ARCHITECTURE.md
 	$(Q)set -e; for c in $(COMMANDS); do \
 		$(BUILD)/$$c --print-man > docs/$$c.8; \
-		$(BUILD)/$$c --print-completion > docs/completions/$$c; done
+		$(BUILD)/$$c --print-completion > docs/completions/$$c; \
+		$(BUILD)/$$c --print-completion-zsh > docs/completions/zsh/_stacktally_$$c; \
+		$(BUILD)/$$c --print-completion-fish > docs/completions/fish/$$c.fish; done
 	$(Q)! [ -d $(BUILD)/vm ] || tests/vm/table $(BUILD)/vm docs/kernels.md
 
 INTO = '$(DESTDIR)$(PREFIX)'
 # Hard links, of which dpkg and tar make hard links again.
 install: all ## install into DESTDIR= PREFIX=/usr/local
 	install -d $(INTO)/bin $(INTO)/share/man/man1 $(INTO)/share/man/man8 \
-		$(INTO)/share/bash-completion/completions $(INTO)/lib/systemd/system
+		$(INTO)/share/bash-completion/completions $(INTO)/share/zsh/vendor-completions \
+		$(INTO)/share/fish/vendor_completions.d $(INTO)/lib/systemd/system
 	install $(BUILD)/stacktally $(INTO)/bin
 	for c in $(COMMANDS); do ln -f $(INTO)/bin/stacktally $(INTO)/bin/$$c || exit; done
 	install -m 644 docs/stacktally.1 $(INTO)/share/man/man1
 	install -m 644 $(COMMANDS:%=docs/%.8) $(INTO)/share/man/man8
 	install -m 644 $(COMMANDS:%=docs/completions/%) docs/completions/stacktally \
 		$(INTO)/share/bash-completion/completions
+	install -m 644 docs/completions/zsh/_stacktally* $(INTO)/share/zsh/vendor-completions
+	install -m 644 docs/completions/fish/*.fish $(INTO)/share/fish/vendor_completions.d
 	sed 's,/usr/bin/profile,$(PREFIX)/bin/profile,' service/stacktally-profile.service \
 		> $(INTO)/lib/systemd/system/stacktally-profile.service
 	chmod 644 $(INTO)/lib/systemd/system/stacktally-profile.service

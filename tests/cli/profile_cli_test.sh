@@ -62,11 +62,15 @@ refuses 'argument -f/--folded: no output is folded: x.html has a format of its o
 	-f -o x.html 1
 
 # ---- --help and --version
-for option in -h --help --hel; do
+for option in --help --hel; do
 	"$profile" $option >"$tmp/help" 2>"$tmp/err"
 	[ $? -eq 0 ] && [ ! -s "$tmp/err" ] && grep -q '^options:$' "$tmp/help" && grep -q '^examples:$' "$tmp/help"
 	check $? "profile $option is answered on stdout" "$(head -n 2 "$tmp/help" "$tmp/err")"
 done
+"$profile" -h >"$tmp/help" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(wc -l <"$tmp/help")" -le 30 ] && grep -q 'profile --dump' "$tmp/help" &&
+	! grep -qE '.{81}' "$tmp/help"
+check $? "profile -h has what people need on one screen" "$(cat "$tmp/help")"
 [[ $("$profile" --version) =~ ^profile\ .*[0-9]+\.[0-9]+ ]]
 check $? "profile --version prints the version" "$("$profile" --version)"
 "$profile" --help >/dev/full 2>"$tmp/err"

@@ -69,9 +69,12 @@ check $? "a file that is no recording" "$(cat "$tmp/err")"
 [ $? -eq 0 ] && grep -Eqx 'stackcount \(stacktally\) [0-9]+\.[0-9]+\.[0-9]+ \(commit ([0-9a-f]{12}(-modified)?|unknown)\)' "$tmp/out" && [ ! -s "$tmp/err" ]
 check $? "--version" "$(cat "$tmp/out" "$tmp/err")"
 "$stackcount" -h >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 0 ] && [ "$(wc -l <"$tmp/out")" -le 30 ] && ! grep -qE '.{81}' "$tmp/out"
+check $? "-h on one screen" "$(cat "$tmp/out")"
+"$stackcount" --help >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 0 ] && [ "$(head -c 18 "$tmp/out")" = "usage: stackcount " ] && [ ! -s "$tmp/err" ] &&
 	grep -q "stackcount t:sched:sched_fork  # count stacks for sched_fork tracepoint" "$tmp/out"
-check $? "-h, with bcc's examples" "$(head -n 3 "$tmp/out")"
+check $? "--help, with bcc's examples" "$(head -n 3 "$tmp/out")"
 "$stackcount" -h >/dev/full 2>"$tmp/err"
 [ $? -eq 1 ]
 check $? "-h on a full disk fails" "$(cat "$tmp/err")"

@@ -472,12 +472,14 @@ static void test_options_that_end_parsing(void **state)
 		const char *line;
 		enum parsed parsed;
 	} cases[] = {
-		{ "profile -h", PARSED_HELP },
+		{ "profile -h", PARSED_BRIEF },
 		{ "profile --help -p x", PARSED_HELP },
-		{ "profile -dh 5 6", PARSED_HELP },
+		{ "profile -dh 5 6", PARSED_BRIEF },
 		{ "profile -V --nosuch", PARSED_VERSION },
 		{ "profile --print-man", PARSED_MAN },
 		{ "profile --print-completion", PARSED_COMPLETION },
+		{ "profile --print-completion-zsh", PARSED_COMPLETION_ZSH },
+		{ "profile --print-completion-fish", PARSED_COMPLETION_FISH },
 	};
 
 	(void)state;

@@ -244,14 +244,15 @@ static void put_option_sections(const struct command_line *line, FILE *out)
 	}
 }
 
-static void put_examples(const struct command_line *line, FILE *out)
+static void put_examples(const struct command_line *line, const struct option_example *examples,
+			 FILE *out)
 {
-	int width = (int)strlen(line->program) + EXAMPLE_WIDTH;
+	int program = (int)strlen(line->program), width = program + EXAMPLE_WIDTH;
 
-	if (!line->examples || !line->examples->command)
+	if (!examples || !examples->command)
 		return;
 	fputs("\nexamples:\n", out);
-	for (const struct option_example *example = line->examples; example->command; example++) {
+	for (const struct option_example *example = examples; example->command; example++) {
 		int used = fprintf(out, "    %s%s%s", line->program, *example->command ? " " : "",
 				   example->command);
 
@@ -265,13 +266,25 @@ void options_help(const struct command_line *line, FILE *out)
 	fprintf(out, "\n%s\n", line->description);
 	put_positional_section(line, out);
 	put_option_sections(line, out);
-	put_examples(line, out);
+	put_examples(line, line->examples, out);
+}
+
+void options_brief(const struct command_line *line, FILE *out)
+{
+	fprintf(out, PREFIX "%s [OPTION ...]", line->program);
+	put_positionals(line, &(struct usage_line){ .out = out });
+	fprintf(out, "\n\n%s\n", line->description);
+	put_examples(line, line->brief, out);
+	fprintf(out, "\n%s --help has all options.\n", line->program);
 }
 
 void options_answer(const struct command_line *line, enum parsed parsed, FILE *out)
 {
 	switch (parsed) {
 	case PARSED_RUN:
+		break;
+	case PARSED_BRIEF:
+		options_brief(line, out);
 		break;
 	case PARSED_HELP:
 		options_help(line, out);
@@ -284,6 +297,12 @@ void options_answer(const struct command_line *line, enum parsed parsed, FILE *o
 		break;
 	case PARSED_COMPLETION:
 		options_completion(line, out);
+		break;
+	case PARSED_COMPLETION_ZSH:
+		options_completion_zsh(line, out);
+		break;
+	case PARSED_COMPLETION_FISH:
+		options_completion_fish(line, out);
 		break;
 	}
 }

@@ -106,6 +106,12 @@ static int take(struct parser *parser, const struct option_row *row, const char 
 	case OPTION_COMPLETION:
 		parser->is->parsed = PARSED_COMPLETION;
 		break;
+	case OPTION_COMPLETION_ZSH:
+		parser->is->parsed = PARSED_COMPLETION_ZSH;
+		break;
+	case OPTION_COMPLETION_FISH:
+		parser->is->parsed = PARSED_COMPLETION_FISH;
+		break;
 	default:
 		if (row->field != OPTION_NO_FIELD)
 			field = (char *)parser->target + row->field;
@@ -163,9 +169,12 @@ static int walk(struct parser *parser, int index, struct option_match match, boo
 			value = parser->argv[index + 1];
 			*ret_next = index + 2;
 		}
-		return apply ? take(parser, match.row, value) : 0;
+		r = apply ? take(parser, match.row, value) : 0;
+		break;
 	}
-	return 0;
+	if (parser->is->parsed == PARSED_HELP && !match.is_long && parser->line->brief)
+		parser->is->parsed = PARSED_BRIEF;
+	return r;
 }
 
 static int unrecognized(struct parser *parser, const char *argument)

@@ -25,6 +25,8 @@ enum option_kind {
 	OPTION_VERSION,
 	OPTION_MAN,
 	OPTION_COMPLETION,
+	OPTION_COMPLETION_ZSH,
+	OPTION_COMPLETION_FISH,
 	OPTION_REFUSED,	      /* a flag of bcc's that is not supported: `help` is the message */
 	OPTION_STRING_OR_NOT, /* const char *: --name=VALUE, or "" for --name alone */
 	OPTION_POSITIVE,      /* uint64_t: > 0, else "must be nonzero" */
@@ -94,6 +96,7 @@ struct command_line {
 		*tables; /* the rows one table after the other: by section */
 	size_t n_tables;
 	const struct option_example *examples; /* ends with command NULL */
+	const struct option_example *brief;    /* for -h: what people need most; the same */
 	bool takes_command;		       /* `-- COMMAND ...` is understood */
 	/* Ends with title NULL. The first comes before the options, the rest after them. */
 	const struct manual_section *manual;
@@ -101,11 +104,14 @@ struct command_line {
 };
 
 enum parsed {
-	PARSED_RUN,  /* run the command */
-	PARSED_HELP, /* this and the following: call options_answer() */
+	PARSED_RUN,   /* run the command */
+	PARSED_BRIEF, /* -h; for this and the following: call options_answer() */
+	PARSED_HELP,
 	PARSED_VERSION,
 	PARSED_MAN,	   /* hidden --print-man */
-	PARSED_COMPLETION, /* hidden --print-completion */
+	PARSED_COMPLETION, /* hidden --print-completion, -zsh, -fish */
+	PARSED_COMPLETION_ZSH,
+	PARSED_COMPLETION_FISH,
 };
 
 #define OPTIONS_MAX 128 /* rows of a command line */
@@ -138,10 +144,14 @@ void options_clear(const struct command_line *line, void *target);
 #define OPTION_NAME_SIZE 128
 const char *option_name(const struct option_row *row, char buffer[static OPTION_NAME_SIZE]);
 
+/* For -h: the examples that people need most, on one screen. */
+void options_brief(const struct command_line *line, FILE *out);
 /* The usage block and the options by section, in argparse's layout at 80 columns. */
 void options_help(const struct command_line *line, FILE *out);
 void options_man(const struct command_line *line, FILE *out);	     /* man page, section 8, roff */
 void options_completion(const struct command_line *line, FILE *out); /* bash */
+void options_completion_zsh(const struct command_line *line, FILE *out);
+void options_completion_fish(const struct command_line *line, FILE *out);
 
 /* Prints the help, version, man page or completion that was asked for. */
 void options_answer(const struct command_line *line, enum parsed parsed, FILE *out);

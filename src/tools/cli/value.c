@@ -264,6 +264,8 @@ int value_store(const struct option_row *row, const char *text, void *field,
 	case OPTION_VERSION:
 	case OPTION_MAN:
 	case OPTION_COMPLETION:
+	case OPTION_COMPLETION_ZSH:
+	case OPTION_COMPLETION_FISH:
 		break;
 	}
 	return 0;

@@ -112,6 +112,8 @@ static const struct {
 	{ "version", FROM_ANSWERED, NULL },
 	{ "print-man", FROM_ANSWERED, NULL },
 	{ "print-completion", FROM_ANSWERED, NULL },
+	{ "print-completion-zsh", FROM_ANSWERED, NULL },
+	{ "print-completion-fish", FROM_ANSWERED, NULL },
 	{ "ebpf", FROM_REFUSED, "nothing is measured" },
 };
 

@@ -315,12 +315,38 @@ static const struct option_example examples[] = {
 	{ 0 },
 };
 
+/* One screen; the duration may be 10, 30s, 5m or 1h. */
+static const struct option_example brief[] = {
+	{ "10", "who has the CPUs, in which functions; 30s, 5m" },
+	{ "-p 185 10", "only process 185; --children: with its own" },
+	{ "--name 'nginx*' 10", "only threads of that name; --cgroup DIRECTORY" },
+	{ "-- make -j8", "a command and all it starts" },
+	{ "-F 199 10", "199 samples a second on each CPU, not 49" },
+	{ "-U 10", "only stacks of user space; -K of the kernel" },
+	{ "--off-cpu -p 185 10", "where it waits; --wakers: for whom" },
+	{ "--wall -p 185 10", "where its time goes, running and waiting" },
+	{ "--dump -p 185", "it hangs: each thread now, who has its lock" },
+	{ "--top=20 10", "a longer table; -n, --sort, --columns" },
+	{ "-i 5", "a report every 5 seconds" },
+	{ "-o out.html 10", "a flame graph; or .svg, .pb.gz, .json, .csv" },
+	{ "-f 10", "folded stacks, one a line" },
+	{ "--live", "live in a browser; --tui: in the terminal" },
+	{ "-o a.stacktally 60", "record now" },
+	{ "--from a.stacktally", "... and look later" },
+	{ "--diff a.stacktally 60", "what grew and what vanished since then" },
+	{ "--symbols 5", "symbols that are missing, how to get them" },
+	{ "--lines --inlines 5", "source lines, inlined functions" },
+	{ "-e page-faults 10", "page faults; or cache-misses, instructions" },
+	{ 0 },
+};
+
 const struct command_line profile_command_line = {
 	.program = "profile",
 	.description = "Profile CPU stack traces at a timed interval",
 	.tables = tables,
 	.n_tables = sizeof(tables) / sizeof(*tables),
 	.examples = examples,
+	.brief = brief,
 	.takes_command = true,
 	.manual = profile_manual,
 	.see_also = ".BR stackcount (8),\n.BR perf\\-record (1),\n.BR bpftrace (8),\n"

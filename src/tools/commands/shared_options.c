@@ -519,5 +519,21 @@ static const struct option_row other[] = {
 		.hidden = true,
 		.help = "print the completion for bash and exit",
 	},
+	{
+		.section = SECTION_OTHER,
+		.name = "print-completion-zsh",
+		.kind = OPTION_COMPLETION_ZSH,
+		.field = OPTION_NO_FIELD,
+		.hidden = true,
+		.help = "print the completion for zsh and exit",
+	},
+	{
+		.section = SECTION_OTHER,
+		.name = "print-completion-fish",
+		.kind = OPTION_COMPLETION_FISH,
+		.field = OPTION_NO_FIELD,
+		.hidden = true,
+		.help = "print the completion for fish and exit",
+	},
 };
 const struct option_rows shared_other_rows = OPTION_ROWS(other);

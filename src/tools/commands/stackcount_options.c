@@ -228,12 +228,31 @@ static const struct option_example examples[] = {
 	{ 0 },
 };
 
+static const struct option_example brief[] = {
+	{ "-D 10 t:block:block_rq_issue", "what causes disk I/O, for 10 s" },
+	{ "t:sched:sched_switch", "a tracepoint; until Ctrl-C" },
+	{ "submit_bio", "a function of the kernel" },
+	{ "'tcp_send*'", "all that match; -r: a regular expression" },
+	{ "-p 185 c:malloc", "a function of a library, in process 185" },
+	{ "-p 185 /usr/bin/server:handle", "... of a program" },
+	{ "-p 185 'u:node:*'", "USDT probes" },
+	{ "c:malloc -- ./server", "in a command and all it starts" },
+	{ "-P -D 5 c:malloc", "each process apart" },
+	{ "-i 5 ip_output", "a report every 5 seconds" },
+	{ "-U t:sched:sched_switch", "user stacks only; -K: kernel stacks" },
+	{ "--top -D 5 c:malloc", "a table of functions" },
+	{ "-o out.html -D 5 c:malloc", "a flame graph; or .svg, .json" },
+	{ "-f -D 5 c:malloc", "folded stacks, one a line" },
+	{ 0 },
+};
+
 const struct command_line stackcount_command_line = {
 	.program = "stackcount",
 	.description = "Count events and their stack traces",
 	.tables = tables,
 	.n_tables = sizeof(tables) / sizeof(*tables),
 	.examples = examples,
+	.brief = brief,
 	.takes_command = true,
 	.manual = stackcount_manual,
 	.see_also = ".BR profile (8),\n.BR perf\\-record (1),\n.BR bpftrace (8),\n"

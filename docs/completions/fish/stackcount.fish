@@ -1,0 +1,91 @@
+# fish completion for stackcount; generated from the table of options
+complete -c stackcount -f
+function __stacktally_has_command
+    contains -- -- (commandline -opc)
+end
+function __stacktally_complete_command
+    set -l words (commandline -opc)
+    set -e words[1..(contains -i -- -- $words)]
+    complete -C (string join ' ' -- $words (commandline -ct))
+end
+complete -c stackcount -n __stacktally_has_command -x -a '(__stacktally_complete_command)'
+function __stacktally_events
+    for directory in /sys/kernel/tracing /sys/kernel/debug/tracing
+        test -r $directory/available_events; or continue
+        string replace -r '^' t: <$directory/available_events
+        break
+    end
+end
+complete -c stackcount -n 'not __stacktally_has_command' -a '(__stacktally_events)'
+complete -c stackcount -n 'not __stacktally_has_command' -s h -l help -d 'show this help message and exit'
+complete -c stackcount -n 'not __stacktally_has_command' -s p -l pid -x -a '(__fish_complete_pids)' -d 'trace this PID only'
+complete -c stackcount -n 'not __stacktally_has_command' -s L -l tid -x -d 'only these threads, separated by commas'
+complete -c stackcount -n 'not __stacktally_has_command' -l name -x -a '(cat /proc/[0-9]*/comm 2>/dev/null | sort -u)' -d 'only threads of this name'
+complete -c stackcount -n 'not __stacktally_has_command' -l cgroup -x -a '(__fish_complete_directories)' -d 'only processes in this cgroup'
+complete -c stackcount -n 'not __stacktally_has_command' -l children -d 'with -p'
+complete -c stackcount -n 'not __stacktally_has_command' -l self -d 'of a whole machine, also this process and its helpers, which are left out'
+complete -c stackcount -n 'not __stacktally_has_command' -s c -l cpu -x -d 'trace this CPU only'
+complete -c stackcount -n 'not __stacktally_has_command' -s K -l kernel-stacks-only -d 'kernel stack only'
+complete -c stackcount -n 'not __stacktally_has_command' -s U -l user-stacks-only -d 'user stack only'
+complete -c stackcount -n 'not __stacktally_has_command' -s r -l regexp -d 'use regular expressions. Default is * wildcards only.'
+complete -c stackcount -n 'not __stacktally_has_command' -s D -l duration -x -d 'total duration of trace, seconds'
+complete -c stackcount -n 'not __stacktally_has_command' -s i -l interval -x -d 'summary interval, seconds'
+complete -c stackcount -n 'not __stacktally_has_command' -s T -l timestamp -d 'include timestamp on output'
+complete -c stackcount -n 'not __stacktally_has_command' -s o -l output -r -F -d 'write the report to FILE'
+complete -c stackcount -n 'not __stacktally_has_command' -l format -x -a 'text top csv tsv folded svg html pprof speedscope firefox json perf-script recording' -d 'the format of the report on stdout or, given once for each -o in the same'
+complete -c stackcount -n 'not __stacktally_has_command' -l time-buckets -x -d 'keep apart what was counted in each SECONDS, from 0.02 on, in formats that'
+complete -c stackcount -n 'not __stacktally_has_command' -l top -d 'print a table, with N rows in each part'
+complete -c stackcount -n 'not __stacktally_has_command' -s n -l rows -x -d 'rows of the tables that --top, csv and tsv print'
+complete -c stackcount -n 'not __stacktally_has_command' -l columns -x -d 'the columns of a table of functions, with commas between them'
+complete -c stackcount -n 'not __stacktally_has_command' -l sort -x -a 'self total self-change total-change function' -d 'the order of a table of functions'
+complete -c stackcount -n 'not __stacktally_has_command' -s f -l folded -d 'output folded format'
+complete -c stackcount -n 'not __stacktally_has_command' -l debuginfo -x -a '(__fish_complete_directories)' -d 'with --from'
+complete -c stackcount -n 'not __stacktally_has_command' -l symbols -d 'in place of stacks, print which files lack symbols, and how to get them on'
+complete -c stackcount -n 'not __stacktally_has_command' -l live -d 'serve a page with a moving flame graph while measuring, and print its address'
+complete -c stackcount -n 'not __stacktally_has_command' -l live-token -r -F -d 'with --live'
+complete -c stackcount -n 'not __stacktally_has_command' -l tui -d 'watch the flame graph grow in the terminal, and browse it'
+complete -c stackcount -n 'not __stacktally_has_command' -l from -r -F -d 'report from a recording, folded stacks, a pprof file or the text of perf'
+complete -c stackcount -n 'not __stacktally_has_command' -l range -x -d 'with --from'
+complete -c stackcount -n 'not __stacktally_has_command' -l diff -r -F -d 'show what changed since BASE'
+complete -c stackcount -n 'not __stacktally_has_command' -l diff-share -d 'with --diff'
+complete -c stackcount -n 'not __stacktally_has_command' -l diff-raw -d 'with --diff'
+complete -c stackcount -n 'not __stacktally_has_command' -l fail-if-more -x -d 'with --diff'
+complete -c stackcount -n 'not __stacktally_has_command' -l push -x -d 'measure until stopped, and send each interval'
+complete -c stackcount -n 'not __stacktally_has_command' -l label -x -d 'with --push'
+complete -c stackcount -n 'not __stacktally_has_command' -l no-labels -d 'with --push'
+complete -c stackcount -n 'not __stacktally_has_command' -l no-names -d 'with --push'
+complete -c stackcount -n 'not __stacktally_has_command' -l push-auth -r -F -d 'with --push'
+complete -c stackcount -n 'not __stacktally_has_command' -l push-ca -r -F -d 'with --push'
+complete -c stackcount -n 'not __stacktally_has_command' -l spool -x -a '(__fish_complete_directories)' -d 'with --push'
+complete -c stackcount -n 'not __stacktally_has_command' -l spool-size -x -d 'with --spool'
+complete -c stackcount -n 'not __stacktally_has_command' -s P -l perpid -d 'display stacks separately for each process'
+complete -c stackcount -n 'not __stacktally_has_command' -s d -l delimited -d 'insert delimiter between kernel/user stacks'
+complete -c stackcount -n 'not __stacktally_has_command' -s a -l annotations -d 'add _k annotations to kernel frames'
+complete -c stackcount -n 'not __stacktally_has_command' -s s -l offset -d 'show address offsets'
+complete -c stackcount -n 'not __stacktally_has_command' -s v -l verbose -d 'show raw addresses'
+complete -c stackcount -n 'not __stacktally_has_command' -s A -l address -d 'show raw addresses, offsets and modules, as profile -A does'
+complete -c stackcount -n 'not __stacktally_has_command' -l by-address -d 'keep stacks apart that print alike but differ in addresses'
+complete -c stackcount -n 'not __stacktally_has_command' -l per-thread -d 'keep threads apart and show their ids'
+complete -c stackcount -n 'not __stacktally_has_command' -l show-cgroup -d 'keep cgroups apart and show their paths, with the names of containers and pods'
+complete -c stackcount -n 'not __stacktally_has_command' -l inlines -d 'show inlined functions as frames of their own, where debug information has'
+complete -c stackcount -n 'not __stacktally_has_command' -l no-inlines -d 'do not look for inlined functions'
+complete -c stackcount -n 'not __stacktally_has_command' -l lines -d 'show source file and line, where debug information has them'
+complete -c stackcount -n 'not __stacktally_has_command' -l native -d 'keep the frames of an interpreters evaluator beside the functions of the'
+complete -c stackcount -n 'not __stacktally_has_command' -l unknown -d 'call functions without a symbol unknown, as bcc does, in place of FILE+0xSTART'
+complete -c stackcount -n 'not __stacktally_has_command' -l focus -x -d 'show only stacks with a frame that matches the extended regular expression RE,'
+complete -c stackcount -n 'not __stacktally_has_command' -l ignore -x -d 'show no stacks with a frame that matches RE'
+complete -c stackcount -n 'not __stacktally_has_command' -l hide -x -d 'leave frames that match RE out of their stacks'
+complete -c stackcount -n 'not __stacktally_has_command' -l show-from -x -d 'begin stacks at their outermost frame that matches RE, and show no others'
+complete -c stackcount -n 'not __stacktally_has_command' -l collapse-recursion -d 'show functions, and sequences of functions, that call themselves once'
+complete -c stackcount -n 'not __stacktally_has_command' -l simple-names -d 'show names without parameters, template arguments and return types'
+complete -c stackcount -n 'not __stacktally_has_command' -l raw-names -d 'show names as they are in symbol tables, not demangled'
+complete -c stackcount -n 'not __stacktally_has_command' -l max-depth -x -d 'frames to keep of each kernel and each user stack, up to 1024'
+complete -c stackcount -n 'not __stacktally_has_command' -l unwind -x -a 'auto cfi fp none' -d 'how to walk user stacks'
+complete -c stackcount -n 'not __stacktally_has_command' -l unwind-memory -x -d 'kernel memory for unwinding tables, up to 1024 MB'
+complete -c stackcount -n 'not __stacktally_has_command' -l memory -x -d 'memory for the stacks of a report'
+complete -c stackcount -n 'not __stacktally_has_command' -l hash-storage-size -x -d 'the number of hash keys that can be stored'
+complete -c stackcount -n 'not __stacktally_has_command' -l stack-storage-size -x -d 'the number of unique stack traces that can be stored and displayed'
+complete -c stackcount -n 'not __stacktally_has_command' -l force -d 'run even on a kernel that is known to hang when user stacks are read'
+complete -c stackcount -n 'not __stacktally_has_command' -l debug -d 'print details and libbpfs messages on stderr'
+complete -c stackcount -n 'not __stacktally_has_command' -s q -l quiet -d 'only errors and warnings on stderr, no closing line'
+complete -c stackcount -n 'not __stacktally_has_command' -s V -l version -d 'show the version and exit'
