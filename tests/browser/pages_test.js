@@ -508,6 +508,51 @@ async function pageTests() {
 		await picture.finish();
 		await page.finish();
 	});
+	/* 50 samples of pread64 in the first second, 25 of each in the next, 50 of main in the third; two without any. */
+	await test("html: a range of time is picked on the timeline, and compared", async () => {
+		const page = await open("times.html"), box = await page.locator("#timeline canvas").boundingBox();
+		const drag = async (from, to, key) => {
+			const [left, right] = await page.evaluate((range) => range.map((at) => stacktally.times.timeline.xOf(at)), [from, to]);
+			if (key) await page.keyboard.down(key);
+			await page.mouse.move(box.x + left, box.y + 20);
+			await page.mouse.down();
+			await page.mouse.move(box.x + right, box.y + 20, { steps: 3 });
+			await page.mouse.up();
+			if (key) await page.keyboard.up(key);
+		};
+		const totals = () => page.evaluate(() => {
+			const { tree } = stacktally.state, found = {};
+			for (let i = 0; i < tree.n; i++)
+				found[tree.frames[tree.frame[i]].name] = tree.base ? [tree.total[i], tree.base[i]] : tree.total[i];
+			return found;
+		});
+		equal((await totals()).all, 150, "all the time");
+		equal(await page.evaluate(() => [stacktally.times.times.bins.n, stacktally.times.times.binMs]), [150, 20], "bins");
+		await drag(100, 900);
+		const first = await totals();
+		equal([first.all, first.pread64], [50, 50], "the first second");
+		equal(await page.evaluate(() => stacktally.state.tree.self[stacktally.state.tree.n - 1]), 50, "its leaf");
+		equal((await page.locator("#subtitle").textContent()).endsWith("0:00 to 0:01"), true, "the title says which");
+		await shot(page, "html-times");
+		await page.focus("#timeline");
+		await page.keyboard.press("ArrowRight");
+		equal((await totals()).all, 50, "the next second");
+		equal((await totals()).pread64, 25, "the next second's function");
+		await page.keyboard.press("Shift+ArrowRight");
+		equal((await totals()).all, 100, "two seconds");
+		await drag(2100, 2900);
+		equal((await totals()).pread64, undefined, "what the third second has not");
+		await drag(100, 900, "Shift");
+		const both = await totals();
+		equal([both.all, both.pread64], [[50, 50], [0, 50]], "compared");
+		await shot(page, "html-times-compared");
+		await page.click("#compare");
+		await page.click("#whole-time");
+		equal((await totals()).all, 150, "all the time again");
+		equal(await page.evaluate(() => document.getElementById("whole-time").disabled), true, "nothing else to show");
+		await page.finish();
+	});
+
 	await test("html: new data keeps zoom, search and filters", async () => {
 		const page = await open("known.html");
 		const text = fs.readFileSync(path.join(directory, "later.html"), "utf8");

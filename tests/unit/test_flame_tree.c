@@ -222,6 +222,49 @@ static void leaves_out_small_nodes(void **state)
 	flame_tree_clear(&tree);
 }
 
+/* The leaf of each entry: its frame, in brackets if it was left out. */
+static const char *leaves(struct data *data, const struct flame_tree *tree)
+{
+	static char text[64];
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < tree->n_leaves; i++) {
+		uint32_t leaf = tree->leaf_of[i];
+		const struct flame_node *node = &tree->nodes[leaf & ~FLAME_LEFT_OUT];
+		const char *name = flame_frames_get(data->frames, node->frame)->name;
+
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       leaf & FLAME_LEFT_OUT ? "(%s)" : "%s", name);
+	}
+	return text;
+}
+
+/* Entries ascend by their counts. */
+static void leaves_are_known(void **state)
+{
+	const struct flame_options options = { .leaves = true },
+				   large = { .leaves = true, .minimum = 3 };
+	struct data *data = *state;
+	struct flame_tree whole, tree, pruned;
+
+	count(data, 1, 1, "afgh", 0);
+	count(data, 2, 1, "abd", 0);
+	count(data, 3, 1, "ab", 0);
+	count(data, 9, 1, "ae", 0);
+	whole = build(data, options);
+	assert_string_equal(leaves(data, &whole), "hdbe");
+	tree = build(data, large);
+	assert_string_equal(leaves(data, &tree), "(a)(b)be");
+	assert_int_equal(flame_tree_prune(&whole, 3, &pruned), 0);
+	assert_string_equal(leaves(data, &pruned), "(a)(b)be");
+	flame_tree_clear(&whole);
+	assert_int_equal(flame_tree_prune(&pruned, 6, &whole), 0);
+	assert_string_equal(leaves(data, &whole), "(a)(a)(a)e");
+	flame_tree_clear(&whole);
+	flame_tree_clear(&pruned);
+	flame_tree_clear(&tree);
+}
+
 static uint32_t chance(struct data *data, uint32_t below)
 {
 	data->seed ^= data->seed << 13;
@@ -385,6 +428,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(merges_stacks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_empty_tally_has_a_root, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(leaves_out_small_nodes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(leaves_are_known, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bounds_its_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(adds_and_subtracts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(compares, set_up, tear_down),

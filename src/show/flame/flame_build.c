@@ -27,6 +27,7 @@ struct open_node {
 	uint64_t id;
 	uint32_t at; /* in the tree */
 	uint32_t rank;
+	uint32_t first; /* of the sorted stacks below it */
 };
 
 struct build {
@@ -34,6 +35,7 @@ struct build {
 	const struct flame_options *options;
 	uint32_t n_entries;
 	struct stack_key *keys;
+	uint32_t at_key;	/* the stack that is walked */
 	uint32_t *path, *other; /* ranks */
 	struct open_node *open;
 	uint64_t sizes[N_BUCKETS]; /* the number of nodes by total */
@@ -110,7 +112,8 @@ static int open_node(struct build *build, uint32_t depth, uint32_t rank)
 
 	*open = (struct open_node){ .id = hash_u64(parent_id * 31 + hash),
 				    .at = made->n_nodes,
-				    .rank = rank };
+				    .rank = rank,
+				    .first = build->at_key };
 	if (build->counting)
 		return 0;
 	r = grow(&made->nodes, &build->capacity, (size_t)made->n_nodes + 1);
@@ -129,6 +132,14 @@ static uint64_t add_up(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* The stacks below the open node end in a node that is dropped with it. */
+static void drop_leaves(struct build *build, const struct open_node *open)
+{
+	if (build->made.leaf_of)
+		for (uint32_t i = open->first; i < build->at_key; i++)
+			build->made.leaf_of[build->keys[i].entry] = open[-1].at | FLAME_LEFT_OUT;
+}
+
 /* Dropping a node drops its descendants, whose totals are no larger. */
 static void close_node(struct build *build, uint32_t depth)
 {
@@ -144,6 +155,7 @@ static void close_node(struct build *build, uint32_t depth)
 	if (depth > 0 && open->total < made->minimum) {
 		made->n_nodes = open->at;
 		made->left_out++;
+		drop_leaves(build, open);
 		return;
 	}
 	made->nodes[open->at].self = open->self;
@@ -159,6 +171,7 @@ static int walk(struct build *build)
 	uint32_t depth = 0; /* of the deepest open node; the root is always open */
 	int r = open_node(build, 0, 0);
 
+	build->at_key = 0;
 	for (uint32_t i = 0; r == 0 && i < build->n_entries; i++) {
 		const struct stack_key *key = &build->keys[i];
 		uint64_t count = build->paths.profile->entries[key->entry].count;
@@ -169,6 +182,7 @@ static int walk(struct build *build)
 		n = flame_paths_put(&build->paths, key->entry, build->path);
 		while (same < depth && build->path[same] == build->open[same + 1].rank)
 			same++;
+		build->at_key = i;
 		while (depth > same)
 			close_node(build, depth--);
 		while (r == 0 && depth < n) {
@@ -177,7 +191,10 @@ static int walk(struct build *build)
 		}
 		build->open[depth].self = add_up(build->open[depth].self, count);
 		build->open[depth].total = add_up(build->open[depth].total, count);
+		if (build->made.leaf_of && !build->counting)
+			build->made.leaf_of[key->entry] = build->open[depth].at;
 	}
+	build->at_key = build->n_entries;
 	while (r == 0 && depth > 0)
 		close_node(build, depth--);
 	if (r == 0)
@@ -232,6 +249,13 @@ static int make(struct build *build)
 	build->open = reallocarray(NULL, FLAME_PATH_LONGEST + 1, sizeof(*build->open));
 	if (!build->keys || !build->path || !build->other || !build->open)
 		return -ENOMEM;
+	if (build->options->leaves) {
+		build->made.n_leaves = build->n_entries;
+		build->made.leaf_of = reallocarray(NULL, (size_t)build->n_entries + 1,
+						   sizeof(*build->made.leaf_of));
+		if (!build->made.leaf_of)
+			return -ENOMEM;
+	}
 	make_keys(build);
 	qsort_r(build->keys, build->n_entries, sizeof(*build->keys), by_path, build);
 	r = choose_minimum(build);

@@ -12,6 +12,7 @@ void flame_tree_clear(struct flame_tree *tree)
 	if (!tree)
 		return;
 	free(tree->nodes);
+	free(tree->leaf_of);
 	*tree = (struct flame_tree){ 0 };
 }
 
@@ -211,15 +212,34 @@ int flame_tree_merge(const struct flame_frames *frames, const struct flame_tree 
 
 /* ---- a part of a tree ---- */
 
+/* `kept_as` has for each node its number in the part, or that of the nearest one with the mark. */
+static int prune_leaves(const struct flame_tree *tree, const uint32_t *kept_as,
+			struct flame_tree *made)
+{
+	if (!tree->leaf_of)
+		return 0;
+	made->leaf_of = reallocarray(NULL, (size_t)tree->n_leaves + 1, sizeof(*made->leaf_of));
+	if (!made->leaf_of)
+		return -ENOMEM;
+	made->n_leaves = tree->n_leaves;
+	for (uint32_t i = 0; i < tree->n_leaves; i++) {
+		uint32_t leaf = tree->leaf_of[i];
+
+		made->leaf_of[i] = kept_as[leaf & ~FLAME_LEFT_OUT] | (leaf & FLAME_LEFT_OUT);
+	}
+	return 0;
+}
+
 int flame_tree_prune(const struct flame_tree *tree, uint64_t minimum, struct flame_tree *ret_tree)
 {
 	struct flame_tree made = { .minimum = minimum > tree->minimum ? minimum : tree->minimum,
 				   .left_out = tree->left_out };
 	own(own_free) uint32_t *path =
 		reallocarray(NULL, (size_t)tree->max_depth + 1, sizeof(*path));
+	own(own_free) uint32_t *kept_as = reallocarray(NULL, tree->n_nodes, sizeof(*kept_as));
 
 	made.nodes = reallocarray(NULL, tree->n_nodes, sizeof(*made.nodes));
-	if (!made.nodes || !path) {
+	if (!made.nodes || !path || !kept_as) {
 		free(made.nodes);
 		return -ENOMEM;
 	}
@@ -229,10 +249,11 @@ int flame_tree_prune(const struct flame_tree *tree, uint64_t minimum, struct fla
 
 		if (i > 0 && node->total < minimum && node->base_total < minimum) {
 			made.left_out += node->end - i;
-			i = node->end;
+			for (; i < node->end; i++)
+				kept_as[i] = path[node->depth - 1] | FLAME_LEFT_OUT;
 			continue;
 		}
-		path[node->depth] = made.n_nodes;
+		path[node->depth] = kept_as[i] = made.n_nodes;
 		made.nodes[made.n_nodes] = *node;
 		made.nodes[made.n_nodes].parent = node->depth ? path[node->depth - 1] : 0;
 		made.n_nodes++;
@@ -248,6 +269,10 @@ int flame_tree_prune(const struct flame_tree *tree, uint64_t minimum, struct fla
 			parent->end = made.nodes[i].end;
 	}
 	fit(&made);
+	if (prune_leaves(tree, kept_as, &made) < 0) {
+		flame_tree_clear(&made);
+		return -ENOMEM;
+	}
 	*ret_tree = made;
 	return 0;
 }

@@ -37,7 +37,15 @@ struct flame_tree {
 	uint32_t max_depth;
 	uint64_t minimum;  /* nodes with a smaller total (and base_total) were left out; >= 1 */
 	uint64_t left_out; /* the number of those nodes */
+	/*
+	 * If the options say so, of each entry of the profile: the node that its stack ends in, or
+	 * with FLAME_LEFT_OUT the nearest one that was not left out. Trees made of two have none.
+	 */
+	uint32_t *leaf_of;
+	uint32_t n_leaves;
 };
+
+#define FLAME_LEFT_OUT (1u << 31) /* nodes are numbered below */
 
 /* The boxes between the root and the stacks. */
 enum flame_who {
@@ -51,6 +59,7 @@ struct flame_options {
 	enum flame_who who;
 	bool cgroup;	    /* a box for the cgroup above those */
 	bool lines;	    /* file:line is part of a frame */
+	bool leaves;	    /* fill leaf_of */
 	uint64_t minimum;   /* leave out nodes with a smaller total; 0 and 1: none */
 	uint32_t max_nodes; /* raise the minimum until no more are left; 0: FLAME_MAX_NODES */
 };

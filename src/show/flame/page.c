@@ -6,6 +6,8 @@
 
 #include "base/index.h"
 #include "base/own.h"
+#include "flame/page_number.h"
+#include "flame/page_times.h"
 #include "view/caption.h"
 #include "view/facts.h"
 #include "view/json_text.h"
@@ -24,15 +26,6 @@ struct encoder {
 	struct index index;
 	struct bytes *bytes;
 };
-
-static void put_number(struct bytes *bytes, uint64_t number)
-{
-	if (!bytes_room(bytes, 10))
-		return;
-	for (; number >= 0x80; number >>= 7)
-		bytes->start[bytes->used++] = (char)(number | 0x80);
-	bytes->start[bytes->used++] = (char)number;
-}
 
 /* ---- the head ---- */
 
@@ -113,7 +106,7 @@ static void put_head(struct encoder *encoder, const struct profile *profile,
 	if (json.failed) {
 		encoder->bytes->failed = json.failed;
 	} else {
-		put_number(encoder->bytes, json.used);
+		page_number(encoder->bytes, json.used);
 		bytes_put(encoder->bytes, json.start, json.used);
 	}
 	bytes_clear(&json);
@@ -193,22 +186,22 @@ static int put_frames(struct encoder *encoder)
 			r = string_number(encoder, frame->module, &module);
 		if (r < 0)
 			break;
-		put_number(&frames, name);
-		put_number(&frames, module);
-		put_number(&frames, (uint64_t)frame->kind | (frame->kernel ? ON_KERNEL_SIDE : 0));
+		page_number(&frames, name);
+		page_number(&frames, module);
+		page_number(&frames, (uint64_t)frame->kind | (frame->kernel ? ON_KERNEL_SIDE : 0));
 		if (frame->kind == FLAME_WHO) {
-			put_number(&frames, frame->tgid);
-			put_number(&frames, frame->tid);
+			page_number(&frames, frame->tgid);
+			page_number(&frames, frame->tid);
 		}
 	}
-	put_number(encoder->bytes, encoder->n_strings);
+	page_number(encoder->bytes, encoder->n_strings);
 	for (uint32_t i = 0; i < encoder->n_strings; i++) {
 		size_t size = strlen(encoder->strings[i]);
 
-		put_number(encoder->bytes, size);
+		page_number(encoder->bytes, size);
 		bytes_put(encoder->bytes, encoder->strings[i], size);
 	}
-	put_number(encoder->bytes, encoder->n_used);
+	page_number(encoder->bytes, encoder->n_used);
 	bytes_put(encoder->bytes, frames.start, frames.used);
 	if (r == 0)
 		r = frames.failed;
@@ -223,7 +216,7 @@ static void put_steps(struct encoder *encoder)
 	const struct flame_node *nodes = encoder->tree->nodes;
 
 	for (uint32_t i = 1; i < encoder->tree->n_nodes; i++)
-		put_number(encoder->bytes, nodes[i - 1].depth + 1 - nodes[i].depth);
+		page_number(encoder->bytes, nodes[i - 1].depth + 1 - nodes[i].depth);
 }
 
 /* `before` has room for a number at each depth. */
@@ -235,7 +228,7 @@ static void put_node_frames(struct encoder *encoder, uint32_t *before)
 		uint32_t number = encoder->number_of[nodes[i].frame], depth = nodes[i].depth;
 		bool first = nodes[i - 1].depth < depth;
 
-		put_number(encoder->bytes, first ? number : number - before[depth]);
+		page_number(encoder->bytes, first ? number : number - before[depth]);
 		before[depth] = number;
 	}
 }
@@ -262,14 +255,14 @@ static void put_counts(struct encoder *encoder, bool base)
 		uint64_t rest = rest_of(tree, i, base);
 
 		hides |= rest > (base ? tree->nodes[i].base_self : tree->nodes[i].self);
-		put_number(encoder->bytes, rest);
+		page_number(encoder->bytes, rest);
 	}
-	put_number(encoder->bytes, hides);
+	page_number(encoder->bytes, hides);
 	for (uint32_t i = 0; hides && i < tree->n_nodes; i++) {
 		uint64_t rest = rest_of(tree, i, base);
 		uint64_t self = base ? tree->nodes[i].base_self : tree->nodes[i].self;
 
-		put_number(encoder->bytes, rest > self ? rest - self : 0);
+		page_number(encoder->bytes, rest > self ? rest - self : 0);
 	}
 }
 
@@ -281,11 +274,11 @@ static int put_nodes(struct encoder *encoder)
 
 	if (!before)
 		return -ENOMEM;
-	put_number(encoder->bytes, tree->n_nodes);
+	page_number(encoder->bytes, tree->n_nodes);
 	put_steps(encoder);
 	put_node_frames(encoder, before);
 	put_counts(encoder, false);
-	put_number(encoder->bytes, compare);
+	page_number(encoder->bytes, compare);
 	if (compare)
 		put_counts(encoder, true);
 	return 0;
@@ -305,6 +298,9 @@ int page_data(const struct profile *profile, const struct flame_frames *frames,
 		r = put_frames(&encoder);
 	if (r == 0)
 		r = put_nodes(&encoder);
+	page_number(bytes, options->timeline != NULL);
+	if (r == 0 && options->timeline)
+		r = page_times(options->timeline, profile, tree, bytes);
 	free(encoder.number_of);
 	free(encoder.used);
 	free(encoder.strings);

@@ -22,6 +22,12 @@
  *	  hidden	0, or 1 and a column: the part of the rest that belongs to children that
  *			were left out (the other part is the node's own)
  *	  base		0, or 1 and again rests and hidden, of the tree it is compared with
+ *	0, or 1 and when it was counted:
+ *	n, seconds	each: begin (ms since the end of the one before, or since the start),
+ *			length (ms), n, counts, each: twice the number of a node, and 1 more if it
+ *			is of children that were left out, as the difference to the one before; the
+ *			count. Of each node, all counts add up to its rest
+ *	bins		their length in ms, n, the events of whatever stack in each
  *
  * All numbers are unsigned LEB128: seven bits a byte, the lowest first, the top bit says that more
  * follow.
@@ -31,11 +37,15 @@
 
 #include "base/bytes.h"
 #include "flame/flame_tree.h"
+#include "tally/timeline.h"
 #include "view/profile.h"
 
 struct page_options {
 	bool shares;	   /* compare shares of the totals, not counts */
 	double base_scale; /* else: counts that equal one of the base */
+
+	/* For page_data() only: when the profile was counted; the tree has leaf_of. Or NULL. */
+	const struct timeline *timeline;
 
 	/* For page_head() only; page_data() takes them from the tree. */
 	bool compare;

@@ -14,7 +14,7 @@
 		"_end:\n\t.byte 0\n\t.popsection\n")
 
 FILES_AT(live_css, FILE("live.css"));
-FILES_AT(live_js, FILE("view.js") FILE("model.js") FILE("timeline.js") FILE("live.js"));
+FILES_AT(live_js, FILE("view.js") FILE("model.js") FILE("live.js"));
 
 #define CSS "text/css; charset=utf-8"
 #define JS  "text/javascript; charset=utf-8"

@@ -24,6 +24,7 @@ static struct flame_options html_options(const struct report_options *report)
 	if (options.who == FLAME_WHO_COMM && !report->by_comm)
 		options.who = FLAME_WHO_PROCESS;
 	options.max_nodes = MAX_NODES;
+	options.leaves = true;
 	return options;
 }
 
@@ -31,30 +32,36 @@ static uint32_t html_view(const struct report_options *options)
 {
 	struct flame_options flame = html_options(options);
 
-	return flame_tree_view(&flame);
+	return flame_tree_view(&flame) | PROFILE_VIEW_ENTRY_OF;
 }
 
-static int make_page(const struct profile *profile, const struct flame_frames *frames,
+static int make_page(const struct report *report, const struct flame_frames *frames,
 		     const struct flame_tree *tree, struct bytes *page)
 {
+	const struct profile *profile = report->profile;
+	const struct measurement *measurement = &report->measurement;
 	struct page_options how = { .shares = profile->base_scale.how == SCALE_SHARES,
 				    .base_scale = profile->base ? scale_factor(&profile->base_scale)
 								: 1 };
 	own(bytes_clear) struct bytes data;
 	int r;
 
+	/* A comparison shows no times. */
+	if (tree->leaf_of && measurement->timeline &&
+	    timeline_tells(measurement->timeline, measurement->tally))
+		how.timeline = measurement->timeline;
 	bytes_start(&data, NULL);
 	r = page_data(profile, frames, tree, &how, &data);
 	return r < 0 ? r : page_file(data.start, data.used, page);
 }
 
 /* Leaves out larger and larger boxes until the page is small enough. */
-static int fit_page(const struct profile *profile, const struct flame_frames *frames,
+static int fit_page(const struct report *report, const struct flame_frames *frames,
 		    struct flame_tree *tree, struct bytes *page)
 {
 	for (;;) {
 		struct flame_tree less = { 0 };
-		int r = make_page(profile, frames, tree, page);
+		int r = make_page(report, frames, tree, page);
 
 		if (r < 0 || page->used <= MAX_SIZE || tree->n_nodes <= 1)
 			return r;
@@ -79,7 +86,7 @@ static int draw(const struct report *report, struct bytes *page)
 	r = flame_layout_tree(frames, report->profile, &flame, &tree);
 	if (r < 0)
 		return r;
-	return fit_page(report->profile, frames, &tree, page);
+	return fit_page(report, frames, &tree, page);
 }
 
 static int html_write(const struct report *report, FILE *out, struct error *err)
@@ -104,6 +111,7 @@ const struct writer html_writer = {
 	.extensions = extensions,
 	.diffs = true,
 	.whole = true,
+	.times = WRITER_TIMES_SECONDS,
 	.view = html_view,
 	.write = html_write,
 };

@@ -25,10 +25,14 @@ static int collect_by_time(const struct profile *profile, const struct timeline 
 			   struct all *all)
 {
 	own(own_sample_order_free) struct sample_order *order = NULL;
-	const struct sample_runs *runs = NULL;
 	int r = sample_order_new(profile, timeline, &order);
 
-	while (r == 0 && (r = sample_order_next(order, &runs)) == 0 && runs) {
+	for (uint32_t slice = 0; r == 0 && slice < timeline->n_slices; slice++) {
+		const struct sample_runs *runs = NULL;
+
+		r = sample_order_next(order, &runs);
+		if (r < 0 || !runs)
+			continue;
 		r = grow(&all->list, &all->capacity, (size_t)all->n + runs->n);
 		for (uint32_t i = 0; r == 0 && i < runs->n; i++)
 			all->list[all->n++] =

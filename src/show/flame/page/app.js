@@ -31,7 +31,20 @@ function load(block, keep) {
 	const start = performance.now(), data = decodeBlock(block);
 	timings.decode = performance.now() - start;
 	take(data, keep);
+	if (data.times) showTimes(data);
 	timings.shown = performance.now() - start;
+}
+
+function showTimes(data) {
+	if (!stacktally.times) {
+		stacktally.times = new TimesPanel((shown) => take(shown, true));
+		keys.t = () => stacktally.times.compare.disabled || stacktally.times.compareWith();
+		element("about").querySelectorAll("dl")[1].append(
+			...[["t", "start or end a comparison with the range that is shown"],
+				["Tab, arrows", "on the timeline: pick a second, with Shift several"]]
+				.flatMap(([key, text]) => [make("dt", {}, key), make("dd", {}, text)]));
+	}
+	stacktally.times.open(new Times(data));
 }
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The page's script is languages.js data.js colour.js label.js tree.js panel.js functions.js app.js, concatenated.
+ * The page's script is languages.js data.js colour.js label.js tree.js panel.js functions.js
+ * timeline.js times.js app.js, concatenated.
  *
  * Data is a block of bytes in the format of flame/page.h. stacktally.load(Uint8Array) shows it;
  * stacktally.update(Uint8Array) and stacktally.show(tree) keep zoom, search, filters and selection.
@@ -70,6 +71,26 @@ function readCounts(reader, parent) {
 	return { total, self };
 }
 
+/* When it was counted, or null. */
+function readTimes(reader, n) {
+	if (!reader.number()) return null;
+	let at = 0;
+	const seconds = Array.from({ length: reader.size() }, () => {
+		const begin = at + reader.number(), ms = reader.number(), counts = [];
+		let node = 0, samples = 0;
+		for (let left = reader.size(); left > 0; left--) {
+			node += reader.number();
+			if (node >= n * 2) throw new Error("a count without a node");
+			counts.push(node, reader.number());
+			samples += counts[counts.length - 1];
+		}
+		at = begin + ms;
+		return { at, ms, samples, lost: 0, counts };
+	});
+	const binMs = reader.number(), bins = Float64Array.from({ length: reader.size() }, () => reader.number());
+	return seconds.length ? { seconds, binMs, bins } : null;
+}
+
 /*
  * A tree: arrays over its nodes in preorder, and the frames their numbers stand for. base and
  * baseSelf are null unless it is compared with another.
@@ -102,8 +123,9 @@ function decodeBlock(bytes) {
 	}
 	const now = readCounts(reader, parent);
 	const then = reader.number() ? readCounts(reader, parent) : { total: null, self: null };
+	const times = readTimes(reader, n);
 	return {
-		head, frames, n, depth, parent, frame, end, deepest,
+		head, frames, n, times, depth, parent, frame, end, deepest,
 		total: now.total, self: now.self, base: then.total, baseSelf: then.self
 	};
 }

@@ -21,16 +21,6 @@ const PAUSE = "\u275a\u275a Pause", COMPARE = "Compare with this";
 
 /* ---- the page's elements ---- */
 
-function make(tag, attributes, ...children) {
-	const made = document.createElement(tag);
-	for (const [name, value] of Object.entries(attributes)) {
-		if (name in made) made[name] = value;
-		else made.setAttribute(name, value);
-	}
-	made.append(...children);
-	return made;
-}
-
 function build() {
 	const time = make("select", { id: "time" },
 		...LASTS.map(([seconds, text]) => option(String(seconds), text)),
@@ -68,7 +58,7 @@ const timeline = (() => {
 		const [from, to] = live.model.ticksIn(start, end);
 		if (compareWith) setThen(from, to);
 		else choose({ from, to });
-	});
+	}, { least: 60, most: MOST_SECONDS });
 })();
 
 /* ---- the range of time ---- */

@@ -80,11 +80,7 @@ class Model {
 	}
 	/* The seconds within a time in ms, at least one: [from, to], by number. */
 	ticksIn(start, end) {
-		const { seconds } = this;
-		let from = seconds.findIndex((it) => it.at - it.ms / 2 >= start), to = from;
-		if (from < 0) from = to = seconds.length - 1;
-		while (to + 1 < seconds.length && seconds[to + 1].at - seconds[to + 1].ms / 2 < end) to++;
-		return [this.oldest + from, this.oldest + Math.max(from, to)];
+		return ticksIn(this.seconds, this.oldest, start, end);
 	}
 	hasCounts(from, to) {
 		for (let tick = from; tick <= to; tick++) if (!this.second(tick)?.counts) return false;

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The live page's scripts follow those of report/page, in this order: view.js, model.js,
- * timeline.js, live.js.
+ * live.js.
  *
  * A view is a growing tree as the filters show it. It does what filterTree() does, but for each node
  * once, when it arrives: an update costs what is new in it, and counts only have to be added up.

@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A heat map of events over time: a column is a second, and its rows are the bins within it, the
- * first at the top. Dragging picks a range, with Shift the one to compare with. The wheel zooms, and
+ * A heat map of events over time, of pages and of the live page: a column is a second, and its rows
+ * are the bins within it, the first at the top. Dragging picks a range, with Shift the one to compare with. The wheel zooms, and
  * with Shift scrolls.
  */
 
-const HEAT_HEIGHT = 60, AXIS_HEIGHT = 16, LEAST_SPAN = 60;
+const HEAT_HEIGHT = 60, AXIS_HEIGHT = 16;
+
+function make(tag, attributes, ...children) {
+	const made = document.createElement(tag);
+	for (const [name, value] of Object.entries(attributes)) {
+		if (name in made) made[name] = value;
+		else made.setAttribute(name, value);
+	}
+	made.append(...children);
+	return made;
+}
+
+/* The seconds within a time in ms, at least one: [from, to]; the first one is number `oldest`. */
+function ticksIn(seconds, oldest, start, end) {
+	let from = seconds.findIndex((it) => it.at - it.ms / 2 >= start), to = from;
+	if (from < 0) from = to = seconds.length - 1;
+	while (to + 1 < seconds.length && seconds[to + 1].at - seconds[to + 1].ms / 2 < end) to++;
+	return [oldest + from, oldest + Math.max(from, to)];
+}
 
 function clock(ms) {
 	const seconds = Math.floor(ms / 1000), minutes = Math.floor(seconds / 60);
@@ -18,8 +36,13 @@ function rgb(text) {
 }
 
 class Timeline {
-	/* `picked` is called with the range, from and to in ms, and whether to compare with it. */
-	constructor(element, picked) {
+	/*
+	 * `picked` is called with the range, from and to in ms, and whether to compare with it. At
+	 * least `least` seconds are visible, and at most `most`.
+	 */
+	constructor(element, picked, { least, most }) {
+		this.least = least;
+		this.most = most;
 		this.element = element;
 		this.picked = picked;
 		this.model = null;
@@ -59,7 +82,7 @@ class Timeline {
 	}
 	/* The first visible second, and how many are visible. */
 	window() {
-		const all = this.seconds, span = Math.max(this.spanWanted || Math.min(all, 300), LEAST_SPAN);
+		const all = this.seconds, span = Math.max(this.spanWanted || Math.min(all, 300), this.least);
 		const back = Math.max(0, Math.min(this.back, all - span));
 		return [Math.max(0, all - span - back), span];
 	}
@@ -198,7 +221,7 @@ class Timeline {
 		if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
 			this.back = Math.max(0, Math.min(this.back - way * Math.ceil(span / 10), this.seconds - span));
 		else
-			this.spanWanted = Math.round(Math.max(LEAST_SPAN, Math.min(span * (way > 0 ? 1.25 : 0.8), MOST_SECONDS)));
+			this.spanWanted = Math.round(Math.max(this.least, Math.min(span * (way > 0 ? 1.25 : 0.8), this.most)));
 		event.preventDefault();
 		this.later();
 	}
