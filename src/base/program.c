@@ -13,7 +13,9 @@
 #include "base/clock.h"
 #include "base/own.h"
 
-static int start(const struct program *program, int out, pid_t *ret_pid)
+#define INPUT 3 /* the descriptor of a program's input */
+
+static int start(const struct program *program, int input, int out, pid_t *ret_pid)
 {
 	static const char *const plain[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C",
 					     NULL };
@@ -26,6 +28,8 @@ static int start(const struct program *program, int out, pid_t *ret_pid)
 	code = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (!code)
 		code = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	if (!code && input >= 0)
+		code = posix_spawn_file_actions_adddup2(&actions, input, INPUT);
 	if (!code && !program->messages)
 		code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
 							O_WRONLY, 0);
@@ -67,25 +71,41 @@ static int read_all(int in, uint64_t deadline, char *text, size_t size)
 	}
 }
 
-int program_output(const struct program *program, char *ret_text, size_t size)
+int program_start(const struct program *program, int input, int *ret_out, pid_t *ret_pid)
 {
-	own(own_fd) int in = -1;
-	int ends[2], status = 0, r;
-	pid_t pid;
+	int ends[2], r;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	in = ends[0];
-	r = start(program, ends[1], &pid);
+	r = start(program, input, ends[1], ret_pid);
 	close(ends[1]);
+	if (r < 0)
+		close(ends[0]);
+	else
+		*ret_out = ends[0];
+	return r;
+}
+
+int program_end(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -ENOENT;
+}
+
+int program_output(const struct program *program, char *ret_text, size_t size)
+{
+	own(own_fd) int in = -1;
+	pid_t pid;
+	int r = program_start(program, -1, &in, &pid), ended;
+
 	if (r < 0)
 		return r;
 	r = read_all(in, monotonic_ns() + program->limit_ns, ret_text, size);
 	if (r < 0)
 		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (r < 0)
-		return r;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -ENOENT;
+	ended = program_end(pid);
+	return r < 0 ? r : ended;
 }

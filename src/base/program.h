@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* All is borrowed. */
 struct program {
@@ -23,5 +24,13 @@ struct program {
  * errno.
  */
 int program_output(const struct program *program, char *ret_text, size_t size);
+
+/*
+ * Starts the program with `input` as its descriptor 3, or without one if that is negative. What it
+ * prints is read from *ret_out, until that ends. 0 or a negative errno; then program_end() is due.
+ */
+int program_start(const struct program *program, int input, int *ret_out, pid_t *ret_pid);
+/* Waits for its end; whoever reads no further closes *ret_out before. 0, or -ENOENT: it failed. */
+int program_end(pid_t pid);
 
 #endif

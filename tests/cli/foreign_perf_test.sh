@@ -64,7 +64,7 @@ for recording in profile threads stackcount; do
 done
 
 # ---- formats of others have the next command
-refused "perf's data" 'perf script -i FILE' <<<'PERFILE2 and more'
+refused "perf's data" 'perf script' <<<'PERFILE2 and more'
 refused "our JSON" 'save a recording' < <("$profile" -q --from "$top/tests/golden/recordings/threads.stacktally" --format json)
 refused "JSON" 'folded stacks or pprof' <<<'{"traceEvents":[]}'
 refused "pprof's old text" 'go tool pprof -proto' <<<'heap profile:  3: 400 [ 3: 400] @ heapz/1'

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "containers/json_reader.h"
+#include "base/json_reader.h"
 
 #define KEY_SIZE      128 /* more than any key that is looked for has */
 #define METADATA_SIZE 4096

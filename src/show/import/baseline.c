@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "base/own.h"
+#include "import/firefox_reader.h"
 #include "import/folded_reader.h"
 #include "import/others.h"
 #include "import/packed.h"
 #include "import/perf_reader.h"
 #include "import/pprof_reader.h"
+#include "import/speedscope_reader.h"
 #include "recording/format.h"
 
 DEFINE_OWN(struct baseline, baseline_free)
@@ -68,11 +70,12 @@ static int fill_folded(const char *bytes, size_t size, struct baseline *base, st
 }
 
 /* What is no text is pprof's format, or text with names of control characters. */
-static int fill(const char *bytes, size_t size, struct baseline *base, struct error *err)
+static int fill(const char *bytes, size_t size, const char *value, struct baseline *base,
+		struct error *err)
 {
-	int r = is_text(bytes, size)
-			? -ENOEXEC
-			: pprof_read(bytes, size, &base->meta, base->tally, base->names, err);
+	int r = is_text(bytes, size) ? -ENOEXEC
+				     : pprof_read(bytes, size, value, &base->meta, base->tally,
+						  base->names, err);
 
 	base->has_addresses = r == 0;
 	if (r != -ENOEXEC || memchr(bytes, '\0', size < START ? size : START))
@@ -82,7 +85,8 @@ static int fill(const char *bytes, size_t size, struct baseline *base, struct er
 	return fill_folded(bytes, size, base, err);
 }
 
-static int fill_unpacked(const char *bytes, size_t size, struct baseline *base, struct error *err)
+static int fill_unpacked(const char *bytes, size_t size, const char *value, struct baseline *base,
+			 struct error *err)
 {
 	own(own_free) char *unpacked = NULL;
 	const char *advice;
@@ -100,11 +104,16 @@ static int fill_unpacked(const char *bytes, size_t size, struct baseline *base, 
 	}
 	if (size == 0)
 		return error_set(err, -ENODATA, "it is empty");
+	if (bytes[0] == '{' && speedscope_reader_knows(bytes, size))
+		return speedscope_read(bytes, size, &base->meta, base->tally, base->names, err);
+	if (bytes[0] == '{' && firefox_reader_knows(bytes, size))
+		return firefox_read(bytes, size, &base->meta, base->tally, base->names, err);
 	advice = others_advice(bytes, size);
-	return advice ? error_set(err, -EINVAL, "%s", advice) : fill(bytes, size, base, err);
+	return advice ? error_set(err, -EINVAL, "%s", advice) : fill(bytes, size, value, base, err);
 }
 
-int baseline_read(const char *bytes, size_t size, struct baseline **ret_base, struct error *err)
+int baseline_read(const char *bytes, size_t size, const char *value, struct baseline **ret_base,
+		  struct error *err)
 {
 	own(own_baseline_free) struct baseline *base = NULL;
 	int r;
@@ -113,7 +122,9 @@ int baseline_read(const char *bytes, size_t size, struct baseline **ret_base, st
 		return error_set(err, -E2BIG, "larger than %zu MiB", BASELINE_FILE_MAX >> 20);
 	r = baseline_new(&base, err);
 	if (r == 0)
-		r = fill_unpacked(bytes, size, base, err);
+		r = fill_unpacked(bytes, size, value, base, err);
+	if (r == 0 && value && !base->has_addresses)
+		r = error_set(err, -EINVAL, "--value %s: it is no pprof file", value);
 	if (r < 0)
 		return r;
 	profile_find_details(base->tally, base->names, &base->meta.has);
@@ -140,7 +151,8 @@ static int read_whole(int fd, size_t size, char *bytes)
 	return 0;
 }
 
-int baseline_load(int fd, const char *path, struct baseline **ret_base, struct error *err)
+int baseline_load(int fd, const char *path, const char *value, struct baseline **ret_base,
+		  struct error *err)
 {
 	own(own_free) char *bytes = NULL;
 	struct error why = { 0 };
@@ -160,11 +172,11 @@ int baseline_load(int fd, const char *path, struct baseline **ret_base, struct e
 	r = bytes ? read_whole(fd, (size_t)status.st_size, bytes) : -ENOMEM;
 	if (r < 0)
 		return error_set(err, r, "cannot read %s: %s", path, strerror(-r));
-	r = baseline_read(bytes, (size_t)status.st_size, ret_base, &why);
+	r = baseline_read(bytes, (size_t)status.st_size, value, ret_base, &why);
 	if (r == -ENOEXEC)
 		return error_set(err, r,
-				 "%s is not a stacktally recording, folded stacks, a pprof file or "
-				 "the text of perf script: %s",
+				 "%s is not a stacktally recording, folded stacks, a pprof file, "
+				 "speedscope's or Firefox's JSON or the text of perf script: %s",
 				 path, why.text);
 	return r < 0 ? error_set(err, r, "%s: %s", path, why.text) : 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Imports the report of another program, for --from and --diff: folded text, the text of perf
- * script, or pprof's profile.proto, gzipped or not. The result is a tally and names, as a recording
+ * script, the JSON of speedscope and of the Firefox Profiler, or pprof's profile.proto, gzipped or
+ * not. The result is a tally and names, as a recording
  * gives.
  *
  * The input may be hostile. Memory is proportional to its size, which is limited as below.
@@ -30,10 +31,15 @@ struct baseline {
 	struct baseline *before;
 };
 
-/* Reads a regular file. 0, or a negative errno and an error that names `path`. */
-int baseline_load(int fd, const char *path, struct baseline **ret_base, struct error *err);
+/*
+ * Reads a regular file. `value` is the name of the value to read of a pprof file, which other files
+ * do not have; or NULL. 0, or a negative errno and an error that names `path`.
+ */
+int baseline_load(int fd, const char *path, const char *value, struct baseline **ret_base,
+		  struct error *err);
 /* As baseline_load(), from memory. */
-int baseline_read(const char *bytes, size_t size, struct baseline **ret_base, struct error *err);
+int baseline_read(const char *bytes, size_t size, const char *value, struct baseline **ret_base,
+		  struct error *err);
 void baseline_free(struct baseline *base);
 
 #endif

@@ -35,7 +35,9 @@ static const struct {
 	{ "{\"format\":\"stacktally\"",
 	  "our JSON, which is for other programs: save a recording with "
 	  "-o NAME.stacktally, or folded stacks, to read again" },
-	{ "{", "JSON, which is not read: have that program write folded stacks or pprof's format" },
+	{ "{",
+	  "JSON of another kind than speedscope's and the Firefox Profiler's: have that program "
+	  "write one of these, folded stacks or pprof's format" },
 	{ "[", "JSON, which is not read: have that program write folded stacks or pprof's format" },
 };
 

@@ -490,8 +490,16 @@ static void reader_free(struct pprof_reader *reader)
 
 DEFINE_OWN(struct pprof_reader, reader_free)
 
-int pprof_read(const char *bytes, size_t size, struct profile_meta *meta, struct tally *tally,
-	       struct names *names, struct error *err)
+static int refuse_value(const struct pprof_reader *reader, const char *value, struct error *err)
+{
+	char values[500];
+
+	pprof_values_list(&reader->file, values, sizeof(values));
+	return error_set(err, -EINVAL, "it has no value %s, but: %s", value, values);
+}
+
+int pprof_read(const char *bytes, size_t size, const char *value, struct profile_meta *meta,
+	       struct tally *tally, struct names *names, struct error *err)
 {
 	own(own_reader_free) struct pprof_reader *reader = calloc(1, sizeof(*reader));
 	own(own_pool_free) struct pool *pool = NULL;
@@ -511,7 +519,9 @@ int pprof_read(const char *bytes, size_t size, struct profile_meta *meta, struct
 	r = pprof_prune_start(&reader->prune, &reader->file, err);
 	if (r < 0)
 		return r;
-	r = pprof_values_choose(&reader->file, pool, meta, &reader->values);
+	r = pprof_values_choose(&reader->file, value, pool, meta, &reader->values);
+	if (r == -ENOENT)
+		return refuse_value(reader, value, err);
 	if (r == 0)
 		r = read_all(reader);
 	return r < 0 ? explain(r, err) : 0;

@@ -15,9 +15,9 @@
 #include "tally/tally.h"
 #include "view/profile.h"
 
-/* Fills tally and names, which are empty. 0, or a negative errno, -ENOEXEC if they are no such
- * file, and an error. */
-int pprof_read(const char *bytes, size_t size, struct profile_meta *meta, struct tally *tally,
-	       struct names *names, struct error *err);
+/* Fills tally and names, which are empty. `value` names the value to read, or is NULL. 0, or a
+ * negative errno, -ENOEXEC if they are no such file, and an error. */
+int pprof_read(const char *bytes, size_t size, const char *value, struct profile_meta *meta,
+	       struct tally *tally, struct names *names, struct error *err);
 
 #endif

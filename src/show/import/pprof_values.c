@@ -2,6 +2,7 @@
 #include "import/pprof_values.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/pprof_wire.h"
@@ -122,12 +123,40 @@ static int describe(const struct pprof_file *file, struct pool *pool, const stru
 	return r < 0 ? r : keep(file, pool, type->unit, &meta->unit);
 }
 
-int pprof_values_choose(const struct pprof_file *file, struct pool *pool, struct profile_meta *meta,
-			struct pprof_wanted *ret_values)
+/* The index of the value of that name, or the number of values. */
+static uint32_t named(const struct pprof_file *file, const char *name)
 {
-	uint32_t value = default_of(file), samples = samples_of(file, value);
+	uint32_t i = 0;
+
+	while (i < file->n_types && !pprof_file_is(file, file->types[i].type, name))
+		i++;
+	return i;
+}
+
+void pprof_values_list(const struct pprof_file *file, char *ret_text, size_t size)
+{
+	size_t used = 0;
+
+	ret_text[0] = '\0';
+	for (uint32_t i = 0; i < file->n_types && used < size; i++) {
+		struct pprof_span type = pprof_file_string(file, file->types[i].type);
+		struct pprof_span unit = pprof_file_string(file, file->types[i].unit);
+
+		used += (size_t)snprintf(ret_text + used, size - used, "%s%.*s (%.*s)",
+					 i ? ", " : "", (int)strnlen(type.at, type.size), type.at,
+					 (int)strnlen(unit.at, unit.size), unit.at);
+	}
+}
+
+int pprof_values_choose(const struct pprof_file *file, const char *name, struct pool *pool,
+			struct profile_meta *meta, struct pprof_wanted *ret_values)
+{
+	uint32_t value = name ? named(file, name) : default_of(file), samples;
 	const struct pprof_type *type = &file->types[value];
 
+	if (value >= file->n_types)
+		return -ENOENT;
+	samples = samples_of(file, value);
 	meta->start_time_ns = file->time_ns;
 	meta->duration_ns = file->duration_ns;
 	if (samples != value && has_rate(file, type, meta)) {

@@ -99,6 +99,7 @@ static const struct {
 	{ "spool-size", FROM_REFUSED, "it belongs to --push" },
 	{ "from", FROM_ANSWERED, NULL },
 	{ "range", FROM_IF_RECORDED, NULL },
+	{ "value", FROM_ANSWERED, NULL },
 	{ "diff", FROM_ANSWERED, NULL },
 	{ "fail-if-more", FROM_ANSWERED, NULL },
 	{ "diff-raw", FROM_ANSWERED, NULL },

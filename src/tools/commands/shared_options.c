@@ -175,8 +175,11 @@ static const struct option_row output[] = {
 		.kind = OPTION_STRING,
 		.field = FIELD(from),
 		.metavar = "FILE",
-		.help = "report from a recording, folded stacks, a pprof file or the text of perf "
-			"script instead of measuring; needs no privilege",
+		.help = "report from a recording, folded stacks, a pprof file, the JSON of "
+			"speedscope "
+			"or of the Firefox Profiler, perf's data or the text of perf script "
+			"instead "
+			"of measuring; needs no privilege",
 		.completes = "file",
 	},
 	{
@@ -197,6 +200,15 @@ static const struct option_row output[] = {
 		.help = "show what changed since BASE (any file that --from reads), with its "
 			"counts scaled to the same time and rate",
 		.completes = "file",
+	},
+	{
+		.section = SECTION_OUTPUT,
+		.name = "value",
+		.kind = OPTION_STRING,
+		.field = FIELD(value),
+		.metavar = "NAME",
+		.help = "with --from and --diff: the value of a pprof file to read, such as "
+			"alloc_space (default: the file's own)",
 	},
 	{
 		.section = SECTION_OUTPUT,

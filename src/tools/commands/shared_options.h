@@ -46,7 +46,7 @@ struct shared_options {
 	double time_buckets;		  /* the same */
 	const char *name, *cgroup, *from; /* NULL: not given */
 	const char *range;		  /* of `from` */
-	const char *diff, *debuginfo;
+	const char *diff, *debuginfo, *value;
 	bool diff_raw, diff_share;
 	const char *unwind;
 	uint64_t unwind_memory; /* MB */

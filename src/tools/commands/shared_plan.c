@@ -328,6 +328,8 @@ static int check_options(const struct shared_options *options, struct error *err
 	if (options->debuginfo && !options->from)
 		return error_usage(err, "argument --debuginfo: needs --from; a measurement takes "
 					"BCC_DEBUGINFO_ROOT from the environment");
+	if (options->value && !options->from && !options->diff)
+		return error_usage(err, "argument --value: needs --from or --diff");
 	if (options->children && !options->tgids.n)
 		return error_usage(err, "argument --children: needs -p/--pid");
 	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
@@ -391,6 +393,7 @@ static struct plan plan_of(const struct shared_options *options, char *const *co
 		.debuginfo = options->debuginfo,
 		.native = options->native,
 		.diff = options->diff,
+		.value = options->value,
 		.live_token = options->live_token,
 		.push = push_of(options),
 	};

@@ -36,7 +36,7 @@ struct head {
 	struct error err;
 };
 
-/* ---- in the child, whose request is the path ---- */
+/* ---- in the child, whose request is the path, and the value that is wanted, or "" ---- */
 
 static bool is_recording(int fd)
 {
@@ -87,10 +87,11 @@ static int save_baseline(const struct baseline *base, struct saved *ret_saved, s
 		    head);
 }
 
-static int import(int fd, const char *path, struct saved ret_saved[2], struct head *head)
+static int import(int fd, const char *path, const char *value, struct saved ret_saved[2],
+		  struct head *head)
 {
 	own(own_baseline_free) struct baseline *base = NULL;
-	int r = baseline_load(fd, path, &base, &head->err);
+	int r = baseline_load(fd, path, *value ? value : NULL, &base, &head->err);
 
 	head->imported = true;
 	head->no_addresses = r == 0 && !base->has_addresses;
@@ -107,9 +108,16 @@ static int work(const struct confined_job *job)
 	own(saved_clear) struct saved before = { 0 };
 	struct saved saved[2] = { 0 };
 	struct head head = { 0 };
-	int fd = job->fds[0];
-	int r = is_recording(fd) ? copy_recording(fd, job->request, &saved[0], &head)
-				 : import(fd, job->request, saved, &head);
+	const char *path = job->request, *value = path + strlen(path) + 1;
+	int fd = job->fds[0], r;
+
+	if (!is_recording(fd))
+		r = import(fd, path, value, saved, &head);
+	else if (*value)
+		r = error_set(&head.err, -EINVAL, "%s: --value %s: it is no pprof file", path,
+			      value);
+	else
+		r = copy_recording(fd, path, &saved[0], &head);
 
 	now = saved[0];
 	before = saved[1];
@@ -144,16 +152,18 @@ static int receive(struct confined_child *child, int fd, uint64_t size)
 	return 0;
 }
 
-static int ask(struct confined *confined, int fd, const char *path, const int copies[2],
+static int ask(struct confined *confined, const struct imported_file *file, const int copies[2],
 	       struct head *head)
 {
-	const struct iovec part = { (void *)path, strlen(path) + 1 };
+	const char *value = file->value ? file->value : "";
+	const struct iovec parts[] = { { (void *)file->path, strlen(file->path) + 1 },
+				       { (void *)value, strlen(value) + 1 } };
 	const struct confined_call call = { .work = work,
-					    .owner = confined_owner(fd),
-					    .fds = &fd,
+					    .owner = confined_owner(file->fd),
+					    .fds = &file->fd,
 					    .n_fds = 1,
-					    .request = &part,
-					    .n_parts = 1 };
+					    .request = parts,
+					    .n_parts = 2 };
 	struct confined_child *child;
 	int r = confined_begin(confined, &call, &child), end;
 
@@ -168,7 +178,7 @@ static int ask(struct confined *confined, int fd, const char *path, const int co
 	return r < 0 ? r : end;
 }
 
-int imported_load(int fd, const char *path, struct imported *imported, struct error *err)
+int imported_load(const struct imported_file *file, struct imported *imported, struct error *err)
 {
 	own(own_confined_free) struct confined *confined = NULL;
 	own(own_fd) int copy = memfd_create("imported", MFD_CLOEXEC);
@@ -177,18 +187,18 @@ int imported_load(int fd, const char *path, struct imported *imported, struct er
 	int r = copy < 0 || before < 0 ? -errno : confined_new(&limits, &confined);
 
 	if (r == 0)
-		r = ask(confined, fd, path, (int[]){ copy, before }, &head);
+		r = ask(confined, file, (int[]){ copy, before }, &head);
 	if (r < 0) {
 		head.err.text[sizeof(head.err.text) - 1] = '\0';
 		return head.err.text[0]
 			       ? error_set(err, r, "%s", head.err.text)
-			       : error_set(err, r, "cannot read %s: %s", path, strerror(-r));
+			       : error_set(err, r, "cannot read %s: %s", file->path, strerror(-r));
 	}
 	imported->of_others = head.imported != 0;
 	imported->no_addresses = head.no_addresses != 0;
-	r = recording_load(copy, path, &imported->recording, err);
+	r = recording_load(copy, file->path, &imported->recording, err);
 	if (r == 0 && head.before_size > 0)
-		r = recording_load(before, path, &imported->before, err);
+		r = recording_load(before, file->path, &imported->before, err);
 	return r;
 }
 

@@ -12,6 +12,12 @@
 #include "base/error.h"
 #include "recording/recording.h"
 
+struct imported_file {
+	int fd;
+	const char *path;  /* for messages */
+	const char *value; /* --value; or NULL */
+};
+
 struct imported {
 	struct recording *recording; /* owned; or NULL */
 	struct recording *before;    /* owned: what a difference is to; else NULL */
@@ -20,7 +26,7 @@ struct imported {
 };
 
 /* As recording_load(). imported_clear() is due in both cases. */
-int imported_load(int fd, const char *path, struct imported *imported, struct error *err);
+int imported_load(const struct imported_file *file, struct imported *imported, struct error *err);
 void imported_clear(struct imported *imported);
 
 #endif

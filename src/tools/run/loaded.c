@@ -22,7 +22,7 @@ static struct measurement measurement_of(const struct recording *recording)
 			 : (struct measurement){ 0 };
 }
 
-int loaded_load(const char *path, struct loaded *loaded, struct error *err)
+int loaded_load(const char *path, const char *value, struct loaded *loaded, struct error *err)
 {
 	struct imported *imported = &loaded->imported;
 	own(own_fd) int fd = -1;
@@ -35,7 +35,8 @@ int loaded_load(const char *path, struct loaded *loaded, struct error *err)
 		return error_set(err, -ENOMEM, "out of memory");
 	r = spooled_open(loaded->path, &fd, err);
 	if (r == 0)
-		r = imported_load(fd, spooled_name(loaded->path), imported, err);
+		r = imported_load(&(struct imported_file){ fd, spooled_name(loaded->path), value },
+				  imported, err);
 	if (r < 0)
 		return r;
 	if (imported->of_others)

@@ -21,8 +21,9 @@ struct loaded {
 	struct plan_range range; /* that the path ended with: to be taken of the measurement */
 };
 
-/* Loads nothing if `path` is NULL. 0 or a negative errno; loaded_clear() is due in both cases. */
-int loaded_load(const char *path, struct loaded *loaded, struct error *err);
+/* Loads nothing if `path` is NULL. `value`: --value, or NULL. 0 or a negative errno; loaded_clear()
+ * is due in both cases. */
+int loaded_load(const char *path, const char *value, struct loaded *loaded, struct error *err);
 void loaded_clear(struct loaded *loaded);
 
 #endif

@@ -248,7 +248,7 @@ static int report_file(const struct run_request *request, const char *path, int 
 	own(comms_clear) struct comms others = { 0 };
 	own(own_names_free) struct names *renamed = NULL;
 	struct asking asking = { request, spooled_name(path), &loaded.measurement, err, false };
-	int r = loaded_load(path, &loaded, err);
+	int r = loaded_load(path, request->plan->value, &loaded, err);
 
 	if (r == 0)
 		r = renamed_make(loaded.measurement.names, request->plan->debuginfo, &renamed, err);

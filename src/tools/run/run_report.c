@@ -27,7 +27,7 @@ static int load_base(struct run_report *report, const struct measurement **ret_b
 		*ret_base = report->before;
 		return 0;
 	}
-	r = loaded_load(path, &report->loaded, err);
+	r = loaded_load(path, report->request->plan->value, &report->loaded, err);
 	if (r == 0 && report->loaded.before.meta)
 		return error_set(err, -EINVAL, "cannot compare with %s: it is a difference itself",
 				 path);

@@ -6,12 +6,14 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/own.h"
+#include "base/program.h"
 #include "import/baseline.h"
 
 #define CHUNK 65536
@@ -99,7 +101,60 @@ static int spool(int from, const char *name, int *ret_fd, struct error *err)
 	return 0;
 }
 
-int spooled_open(const char *path, int *ret_fd, struct error *err)
+/* ---- perf's data ---- */
+
+static bool is_perf_data(int fd)
+{
+	char magic[8];
+
+	return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+	       (memcmp(magic, "PERFILE2", sizeof(magic)) == 0 ||
+		memcmp(magic, "2ELIFREP", sizeof(magic)) == 0);
+}
+
+#define PERF_SCRIPT "perf", "script", "--no-inline", "-i", "/proc/self/fd/3"
+
+/* `setpriv` does what is behind it as the user who owns the file. */
+static int start_perf(const struct stat *owner, int fd, int *ret_out, pid_t *ret_pid)
+{
+	char user[16], group[16];
+	const char *const as_owner[] = { "setpriv", "--reuid",	      user,	   "--regid",
+					 group,	    "--clear-groups", PERF_SCRIPT, NULL };
+	const char *const as_we_are[] = { PERF_SCRIPT, NULL };
+	bool of_another = geteuid() == 0 && owner->st_uid != 0;
+	const struct program perf = { .argv = of_another ? as_owner : as_we_are };
+
+	snprintf(user, sizeof(user), "%u", owner->st_uid);
+	snprintf(group, sizeof(group), "%u", owner->st_gid);
+	return program_start(&perf, fd, ret_out, ret_pid);
+}
+
+static int read_perf_data(int fd, const char *name, int *ret_fd, struct error *err)
+{
+	own(own_fd) int out = -1, text = -1;
+	struct stat status;
+	pid_t pid;
+	int r = fstat(fd, &status) < 0 ? -errno : start_perf(&status, fd, &out, &pid), ended;
+
+	if (r < 0)
+		return error_set(err, r,
+				 "cannot read %s: perf's data, which takes perf: install it, or "
+				 "pipe `perf script` of another machine into --from -",
+				 name);
+	r = spool(out, name, &text, err);
+	close(take_fd(&out));
+	ended = program_end(pid);
+	if (r < 0)
+		return r;
+	if (ended < 0)
+		return error_set(err, ended,
+				 "cannot read %s: `perf script -i %s` failed: run it to see why",
+				 name, name);
+	*ret_fd = take_fd(&text);
+	return 0;
+}
+
+static int open_plain(const char *path, int *ret_fd, struct error *err)
 {
 	own(own_fd) int fd = open_path(path);
 	const char *name = spooled_name(path);
@@ -118,4 +173,16 @@ int spooled_open(const char *path, int *ret_fd, struct error *err)
 		return error_set(err, -EINVAL, "cannot read %s: not a regular file", name);
 	*ret_fd = take_fd(&fd);
 	return 0;
+}
+
+int spooled_open(const char *path, int *ret_fd, struct error *err)
+{
+	own(own_fd) int fd = -1;
+	int r = open_plain(path, &fd, err);
+
+	if (r == 0 && is_perf_data(fd))
+		return read_perf_data(fd, spooled_name(path), ret_fd, err);
+	if (r == 0)
+		*ret_fd = take_fd(&fd);
+	return r;
 }

@@ -14,6 +14,9 @@
 const char *spooled_name(const char *path);
 
 /*
+ * Of perf's data, *ret_fd has what `perf script` prints of it. If it is another user's, perf runs
+ * as that user, since the data may be hostile.
+ *
  * *ret_fd is a regular file at its beginning, which the caller closes. Waits for what writes to a
  * pipe until that ends; a FIFO that nobody writes to is empty. 0, or a negative errno and an error
  * that names the path: terminals, directories and devices are refused, and so are pipes of more

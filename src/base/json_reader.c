@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "containers/json_reader.h"
+#include "base/json_reader.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char look(struct json_reader *json)
@@ -191,6 +192,28 @@ static void skip_word(struct json_reader *json)
 {
 	while (json->at < json->end && *json->at && !strchr(" \t\r\n,:\"[]{}", *json->at))
 		json->at++;
+}
+
+bool json_number(struct json_reader *json, double *ret_number)
+{
+	char word[64], first = look(json), *end;
+	const char *start = json->at;
+	size_t size;
+
+	if (first != '-' && (first < '0' || first > '9')) {
+		json_skip(json);
+		return false;
+	}
+	skip_word(json);
+	size = (size_t)(json->at - start);
+	if (size >= sizeof(word)) /* what is cut is beyond its precision */
+		size = sizeof(word) - 1;
+	memcpy(word, start, size);
+	word[size] = '\0';
+	*ret_number = strtod(word, &end);
+	if (*end)
+		fail(json);
+	return !json->failed;
 }
 
 /* Counts brackets, of either kind, instead of nesting itself. */

@@ -4,8 +4,8 @@
  * skipped. It takes what is well formed as it is meant; of what is not, some is an error and the
  * rest means something or other, within the bounds of the text. Nothing is allocated.
  */
-#ifndef STACKTALLY_CONTAINERS_JSON_READER_H
-#define STACKTALLY_CONTAINERS_JSON_READER_H
+#ifndef STACKTALLY_BASE_JSON_READER_H
+#define STACKTALLY_BASE_JSON_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +32,9 @@ bool json_element(struct json_reader *json);
  * value, which is skipped.
  */
 bool json_text(struct json_reader *json, char *ret_text, size_t size);
+
+/* The next value if it is a number; false if it is another value, which is skipped. */
+bool json_number(struct json_reader *json, double *ret_number);
 
 void json_skip(struct json_reader *json);
 
