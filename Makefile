@@ -120,7 +120,7 @@ FORMATTED := $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] tests/walks/*
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help deps demo test test-all units poisoned test-programs test-vm test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
+.PHONY: all help deps demo test test-all units poisoned test-programs test-vm test-aarch64 test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
 	install deb test-deb test-unit release test-release image test-image clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
@@ -298,6 +298,12 @@ test-vm: ## the same for the root tests on stock Debian kernels, VM_KERNELS="5.1
 	@scripts/install-deps build test vm
 	+@$(MAKE) --no-print-directory all test-programs
 	@tests/vm/run $(VM_KERNELS:%=-k %) -m "$(VM_TESTS)" $(BUILD)
+
+test-aarch64: ## cross to aarch64, and compare the rows of files of aarch64
+	@scripts/install-deps build test cross-aarch64
+	+@$(MAKE) --no-print-directory all
+	+@$(MAKE) --no-print-directory ARCH=aarch64 BUILD=build-aarch64 KERNEL_BUILD=build-aarch64 all
+	@tests/run --only cli --match aarch64 $(BUILD)
 
 test-vm-cpus: ## tests in emulated machines with 64 CPUs, with CPUs that are added, that sleep, and with NMIs on four CPUs
 	@scripts/install-deps build test vm

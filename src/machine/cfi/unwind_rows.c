@@ -7,6 +7,7 @@
 
 #include "arch/machine.h"
 #include "base/partition.h"
+#include "cfi/aarch64_code.h"
 #include "cfi/call_frames.h"
 #include "cfi/code_flow.h"
 #include "cfi/code_ranges.h"
@@ -79,15 +80,19 @@ static int read_go(struct compilation *all)
 	return r < 0 ? r : merge(all, &more);
 }
 
-/* Code that is known by its bytes or followed: only that of x86-64 is. */
-static int read_code(struct compilation *all, struct rule_table *rules)
+static int read_aarch64_code(struct compilation *all, struct rule_table *rules)
 {
 	own(code_ranges_free) struct code_ranges more = { 0 };
-	int r;
+	int r = aarch64_code_find(&all->code, &all->ranges, rules, &more);
 
-	if (all->elf->machine != EM_X86_64)
-		return 0;
-	r = code_stubs_find(&all->code, &all->ranges, rules, &more);
+	return r < 0 ? r : merge(all, &more);
+}
+
+static int read_x86_code(struct compilation *all, struct rule_table *rules)
+{
+	own(code_ranges_free) struct code_ranges more = { 0 };
+	int r = code_stubs_find(&all->code, &all->ranges, rules, &more);
+
 	if (r < 0)
 		return r;
 	r = crt_code_find(&all->code, &all->ranges, rules, &more);
@@ -176,7 +181,8 @@ static int compile(struct compilation *all, uint16_t machine, struct rule_table 
 	r = read_frames(all, UNWIND_DEBUG_FRAME);
 	if (r < 0)
 		return r;
-	r = read_code(all, rules);
+	r = all->elf->machine == EM_X86_64 ? read_x86_code(all, rules)
+					   : read_aarch64_code(all, rules);
 	if (r < 0)
 		return r;
 	r = put_rows(all);

@@ -120,7 +120,8 @@ static bool ra_agrees(const struct wire_rule *rule, const char *ra)
 		return place_agrees(ra, true, rule->extra);
 	case WIRE_RA_REG:
 		/* unmentioned: where the call left it */
-		if (has_link() && rule->reg == all.machine->link && strcmp(ra, "u") == 0)
+		if (has_link() && rule->reg == all.machine->link &&
+		    (strcmp(ra, "u") == 0 || strcmp(ra, "s") == 0))
 			return true;
 		return is_register(ra, rule->reg);
 	default:

@@ -3,6 +3,7 @@
  * Prints the unwinding rows of an ELF file: all, or those for the addresses given (in hex).
  *	print_rows FILE [ADDRESS ...]
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,8 @@ int main(int argc, char **argv)
 
 	if (fd < 0 || rule_table_new(&rule_table))
 		return 2;
-	if (unwind_rows_compile(fd, rule_table, &rows, &err)) {
+	if (unwind_rows_compile_machine(fd, EM_X86_64, rule_table, &rows, &err) &&
+	    unwind_rows_compile_machine(fd, EM_AARCH64, rule_table, &rows, &err)) {
 		puts(err.text);
 		return 1;
 	}
