@@ -24,12 +24,12 @@ def cache_directory(name):
 
 
 class Apt:
-    """apt with its own state, cache and sources."""
+    """apt with its own state, cache and sources, for an architecture of Debian's."""
 
-    def __init__(self, suite, directory):
+    def __init__(self, suite, directory, architecture="amd64"):
         if not shutil.which("apt-get"):
             raise NoPackages("no apt-get to fetch packages with")
-        self.directory = directory
+        self.directory, self.architecture = directory, architecture
         for sub in ("state/lists/partial", "cache/archives/partial", "preferences"):
             os.makedirs(f"{directory}/{sub}")
         open(f"{directory}/status", "w").close()
@@ -49,7 +49,8 @@ class Apt:
             "Dir::Etc::preferences": "/dev/null",
             "Dir::Etc::preferencesparts": f"{self.directory}/preferences",
             "APT::Sandbox::User": "root" if os.geteuid() == 0 else "",
-            "APT::Architecture": "amd64",
+            "APT::Architecture": self.architecture,
+            "APT::Architectures": self.architecture,
             "APT::Install-Recommends": "false",
             "Acquire::Languages": "none",
             "Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled": "false",

@@ -6,6 +6,7 @@
  *   /job/argv, /job/env  what to run, NUL-separated
  *   /job/cwd             where
  *   /job/plain           directories to show as the host has them, a line each
+ *   /job/shares          directories of the host that come by 9p of their own, a line each
  *
  * With /job/boot, the path of an init, the machine is that init's instead: its root is what comes
  * by 9p, under a memory overlay.
@@ -152,6 +153,19 @@ static void overlay(const char *path)
 	must_mount("overlay", lower, "overlay", 0, options);
 }
 
+static void mount_shares(void)
+{
+	char *path, *rest = NULL, tag[32], to[4096];
+	int n = 0;
+
+	for (path = strtok_r(slurp("/job/shares", NULL), "\n", &rest); path;
+	     path = strtok_r(NULL, "\n", &rest)) {
+		snprintf(tag, sizeof(tag), "share%d", n++);
+		snprintf(to, sizeof(to), ROOT "%s", path);
+		must_mount(tag, to, "9p", MS_RDONLY, P9_OPTIONS);
+	}
+}
+
 static void mount_host(void)
 {
 	char *path, *rest = NULL, from[4096], to[4096];
@@ -167,6 +181,7 @@ static void mount_host(void)
 	overlay("/etc");
 	overlay("/root");
 	overlay("/home");
+	mount_shares();
 	for (path = strtok_r(slurp("/job/plain", NULL), "\n", &rest); path;
 	     path = strtok_r(NULL, "\n", &rest)) {
 		snprintf(from, sizeof(from), ROOT "/run/host%s", path);

@@ -2,7 +2,8 @@
 """Stock Debian kernels, ready to boot: downloaded once with apt, kept in a cache.
 
 Only the kernel and the few modules that a test machine needs are kept; the kernel is unpacked, because
-it starts faster by its PVH entry.
+it starts faster by its PVH entry, and qemu cannot start all packed ones of arm64. A machine of another
+architecture than the host's has a root of its own, of Debian 12's packages.
 """
 
 import fcntl
@@ -23,12 +24,17 @@ from debian import Apt, NoPackages, cache_directory  # noqa: E402
 SUITES = {"5.10": "bullseye", "6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
 MODULES = ["virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "virtio_rng",
            "fuse"]  # for names_dead_mount_test.sh
+DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
+# What the tests call; without recommended packages.
+ROOT = ("base-files bash coreutils findutils grep sed gawk util-linux mount procps diffutils bc python3 perl "
+        "gcc libc6-dev binutils elfutils gdb libcap2-bin openssl sqlite3 xz-utils bzip2 zstd git "
+        "strace file").split()
 FORMAT = 2  # of the cache; a new number makes everything again
 
 
 class Kernel:
-    def __init__(self, label, directory):
-        self.label, self.directory = label, directory
+    def __init__(self, label, directory, arch):
+        self.label, self.directory, self.arch = label, directory, arch
         self.image = os.path.join(directory, "vmlinux")
         self.packed = os.path.join(directory, "bzImage")
         self.modules = os.path.join(directory, "modules.cpio")
@@ -36,23 +42,58 @@ class Kernel:
             self.version = f.read().strip()
 
 
-def get_kernel(label, update=False, packed=False):
+def get_kernel(label, update=False, packed=False, arch="x86_64"):
     """The current kernel of that Debian release, from the cache if it is there; with its packed image."""
-    directory = os.path.join(cache_directory("vm"), f"{label}-{FORMAT}")
+    name = f"{label}-{FORMAT}" if arch == "x86_64" else f"{label}-{arch}-{FORMAT}"
+    directory = os.path.join(cache_directory("vm"), name)
     os.makedirs(directory, exist_ok=True)
     with open(os.path.join(directory, "lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if (update or not os.path.exists(os.path.join(directory, "version")) or
                 packed and not os.path.exists(os.path.join(directory, "bzImage"))):
-            make_kernel(SUITES[label], directory)
-    return Kernel(label, directory)
+            make_kernel(SUITES[label], directory, arch)
+    return Kernel(label, directory, arch)
 
 
-def make_kernel(suite, directory):
+def get_root(arch, suite="bookworm"):
+    """A directory with Debian's packages of that architecture, unpacked but not configured."""
+    directory = os.path.join(cache_directory("vm"), f"root-{suite}-{arch}-{FORMAT}")
+    os.makedirs(directory, exist_ok=True)
+    root = os.path.join(directory, "root")
+    with open(os.path.join(directory, "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(root):
+            with tempfile.TemporaryDirectory(dir=directory, prefix="fetch.") as tmp:
+                apt, tree = Apt(suite, tmp, DEBIAN[arch]), f"{tmp}/tree"
+                apt("update")
+                apt("-y", "--download-only", "install", *ROOT)
+                for package in sorted(glob.glob(f"{tmp}/cache/archives/*.deb")):
+                    subprocess.run(["dpkg", "-x", package, tree], check=True)
+                finish_root(tree)
+                os.rename(tree, root)
+    return root
+
+
+def finish_root(tree):
+    """What the scripts of packages would have done."""
+    for name in ("dev", "proc", "sys", "run", "tmp", "root", "home"):
+        os.makedirs(f"{tree}/{name}", exist_ok=True)
+    if not os.path.lexists(f"{tree}/bin/sh"):
+        os.symlink("bash", f"{tree}/bin/sh")
+    for name, target in (("awk", "gawk"),):
+        if not os.path.lexists(f"{tree}/usr/bin/{name}"):
+            os.symlink(target, f"{tree}/usr/bin/{name}")
+    with open(f"{tree}/etc/passwd", "w", encoding="utf-8") as f:
+        f.write("root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534::/nonexistent:/bin/sh\n")
+    with open(f"{tree}/etc/group", "w", encoding="utf-8") as f:
+        f.write("root:x:0:\nnogroup:x:65534:\n")
+
+
+def make_kernel(suite, directory, arch):
     if os.uname().machine != "x86_64":
-        raise NoPackages("test machines are amd64 ones, this is " + os.uname().machine)
+        raise NoPackages("test machines run on amd64 ones, this is " + os.uname().machine)
     with tempfile.TemporaryDirectory(dir=directory, prefix="fetch.") as tmp:
-        version, tree = fetch(Apt(suite, tmp), tmp)
+        version, tree = fetch(Apt(suite, tmp, DEBIAN[arch]), tmp)
         image = (glob.glob(f"{tree}/boot/vmlinuz-*") +
                  glob.glob(f"{tree}/usr/lib/modules/*/vmlinuz"))[0]
         with open(f"{tmp}/vmlinux", "wb") as f:
@@ -67,17 +108,18 @@ def make_kernel(suite, directory):
 
 
 def fetch(apt, tmp):
-    """Downloads and unpacks the kernel package on which linux-image-amd64 depends."""
+    """Downloads and unpacks the kernel package on which linux-image-ARCHITECTURE depends."""
     apt("update")
-    plan = re.findall(r"^Inst (\S+) \((\S+) ", apt("-s", "install", "linux-image-amd64"), re.M)
+    architecture = apt.architecture
+    plan = re.findall(r"^Inst (\S+) \((\S+) ", apt("-s", "install", f"linux-image-{architecture}"), re.M)
     version = next((name[len("linux-image-"):] for name, _ in plan
-                    if re.match(r"linux-image-\d.*-amd64$", name)), None)
+                    if re.match(rf"linux-image-\d.*-{architecture}$", name)), None)
     if not version:
-        raise NoPackages("linux-image-amd64 depends on no kernel package there")
+        raise NoPackages(f"linux-image-{architecture} depends on no kernel package there")
     # The newest kernels split their image over several packages.
     wanted = [f"{name}={package}" for name, package in plan
               if re.match(r"linux-(image|binary|modules)", name) and
-              version[:-len("-amd64")] in name]
+              version[:-len(architecture) - 1] in name]
     tree = f"{tmp}/tree"
     apt.unpack(wanted, tree)
     return version, tree
@@ -126,9 +168,17 @@ def unpack(data):
 
 
 def unpack_kernel(path):
-    """The ELF kernel in a bzImage; the setup header (boot protocol 2.08) says where it is."""
+    """The kernel in an image. A bzImage's setup header (boot protocol 2.08) says where it is; images of
+    arm64 are it, or say so in the header of their EFI program."""
     with open(path, "rb") as f:
         data = f.read()
+    if data[4:8] == b"zimg":
+        offset, length = struct.unpack_from("<II", data, 8)
+        return unpack(data[offset:offset + length])
+    if data[0x38:0x3c] == b"ARM\x64":
+        return data
+    if data[:2] == b"\x1f\x8b":
+        return unpack(data)
     sectors = data[0x1f1] or 4
     offset, length = struct.unpack_from("<II", data, 0x248)
     start = (sectors + 1) * 512 + offset
