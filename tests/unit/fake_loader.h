@@ -141,10 +141,17 @@ int kernel_side_tgids(const struct kernel_side *side)
 	return -1;
 }
 
-int kernel_side_cgroup(const struct kernel_side *side)
+int kernel_side_cgroups(const struct kernel_side *side)
 {
 	(void)side;
 	return -1;
+}
+
+void kernel_side_cgroup_changes(const struct kernel_side *side, uint64_t *ret_changes,
+				uint64_t *ret_lost)
+{
+	(void)side;
+	*ret_changes = *ret_lost = 0;
 }
 
 int kernel_side_attach(struct kernel_side *side, struct trigger *trigger, struct error *err)

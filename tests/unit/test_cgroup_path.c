@@ -38,6 +38,7 @@ static void pods_and_users(void **state)
 		  "", ID, 1000 },
 		{ "/user.slice/user-1000.slice/user-0.slice", "", "", 1000 },
 		{ "/user.slice/user-x.slice", "", "", -1 },
+		{ "/machine.slice/libpod-conmon-" ID ".scope", "", "", -1 },
 		{ "//pod//", "", "", -1 },
 	};
 

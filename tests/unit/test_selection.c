@@ -182,7 +182,7 @@ static void by_cgroup(void **state)
 	struct data *data = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		select_them(data, (struct selection){ .cgroup = cases[i].cgroup });
+		select_them(data, (struct selection){ .groups.cgroup = cases[i].cgroup });
 		if (tally_total(data->part) != cases[i].total)
 			fail_msg("%s: %u", cases[i].cgroup, (unsigned)tally_total(data->part));
 		tear_down(state);

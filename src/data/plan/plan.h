@@ -12,6 +12,7 @@
 
 #include "base/id_list.h"
 #include "plan/range.h"
+#include "tally/cgroup_filter.h"
 
 /* Which events count: all given conditions must hold, of a list any element. */
 struct plan_filter {
@@ -21,7 +22,7 @@ struct plan_filter {
 	bool include_idle;
 	bool self;			  /* --self: of a whole machine, our own process, too */
 	const char *name;		  /* --name: a comm with wildcards, or NULL */
-	const char *cgroup;		  /* --cgroup: a directory of cgroup2, or NULL */
+	struct cgroup_filter groups;	  /* --cgroup, --service, --container, --pod */
 	const char *cgroupmap, *mntnsmap; /* pinned BPF maps, or NULL */
 	const char *condition;		  /* --if: of the values of an event, or NULL */
 };

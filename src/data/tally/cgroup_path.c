@@ -8,6 +8,7 @@
 #define DIGITS	"0123456789abcdef"
 #define SERVICE ".service"
 #define SCOPE	".scope"
+#define MONITOR "conmon-"
 
 /* A name of the path. */
 struct part {
@@ -39,11 +40,16 @@ static bool is_digit(char digit)
 	return digit && strchr(DIGITS, digit);
 }
 
-/* 64 digits, behind a runtime's prefix ("docker-", "cri-containerd-") or alone. */
+/*
+ * 64 digits, behind a runtime's prefix ("docker-", "cri-containerd-") or alone. The monitor of a
+ * container, conmon, is not in it.
+ */
 static const char *find_container(struct part part)
 {
 	size_t digits = 0;
 
+	if (memmem(part.at, part.size, MONITOR, strlen(MONITOR)))
+		return NULL;
 	for (size_t i = 0; i < part.size; i++) {
 		digits = is_digit(part.at[i]) ? digits + 1 : 0;
 		if (digits == CGROUP_CONTAINER_ID &&

@@ -24,8 +24,9 @@ struct selecting {
 bool selection_is_all(const struct selection *selection)
 {
 	return selection->tgids.n == 0 && selection->tids.n == 0 && !selection->name &&
-	       !selection->cgroup && !selection->no_user && !selection->no_kernel &&
-	       !selection->no_inlined && !selection->depth && !selection->counts;
+	       !cgroup_filter_is_given(&selection->groups) && !selection->no_user &&
+	       !selection->no_kernel && !selection->no_inlined && !selection->depth &&
+	       !selection->counts;
 }
 
 static uint32_t *make_ids(uint32_t n)
@@ -50,16 +51,6 @@ static const struct names_cgroup *cgroup_of(const struct names *names, uint64_t 
 	return names_cgroup_by_id(names_cgroups(names), names_n_cgroups(names), id);
 }
 
-static bool is_below(const struct names_cgroup *cgroup, const char *top)
-{
-	const char *path = cgroup ? cgroup->path : NULL;
-	size_t size = strlen(top);
-
-	while (size > 0 && top[size - 1] == '/')
-		size--;
-	return path && strncmp(path, top, size) == 0 && (path[size] == '/' || path[size] == '\0');
-}
-
 static bool is_selected(const struct selecting *selecting, const struct tally_entry *entry)
 {
 	const struct selection *selection = selecting->selection;
@@ -70,8 +61,8 @@ static bool is_selected(const struct selecting *selecting, const struct tally_en
 		return false;
 	if (selection->name && fnmatch(selection->name, entry->comm, 0) != 0)
 		return false;
-	return !selection->cgroup ||
-	       is_below(cgroup_of(selecting->from_names, entry->cgroup), selection->cgroup);
+	return cgroup_filter_matches(&selection->groups,
+				     cgroup_of(selecting->from_names, entry->cgroup));
 }
 
 static int copy_string(struct names *names, const char **string)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/id_list.h"
+#include "tally/cgroup_filter.h"
 #include "tally/names.h"
 #include "tally/tally.h"
 #include "tally/timeline.h"
@@ -16,8 +17,8 @@
 /* All given conditions must hold, of a list any element. Everything is borrowed. */
 struct selection {
 	struct id_list tgids, tids;
-	const char *name;	 /* the comm, with the wildcards of glob(7); or NULL */
-	const char *cgroup;	 /* the path of a cgroup as in names: it or one below; or NULL */
+	const char *name; /* the comm, with the wildcards of glob(7); or NULL */
+	struct cgroup_filter groups;
 	bool no_user, no_kernel; /* leave out these stacks */
 	bool no_inlined;	 /* leave out frames of inlined functions */
 	uint32_t depth;		 /* most frames of a stack, from the innermost on; 0: all */

@@ -21,6 +21,8 @@
  * raw_tp/sched_process_free the process is forgotten. After sched_process_exit it still runs, for
  *                           as long as it takes to free its memory. Within a pid namespace that
  *                           one has to do: a process that is freed has no id there any more.
+ * raw_tp/cgroup_mkdir       a cgroup below a chosen one is chosen
+ * raw_tp/cgroup_rmdir       it is forgotten
  */
 #include "bpf/triggers.bpf.h"
 
@@ -190,5 +192,52 @@ int on_end(struct bpf_raw_tracepoint_args *ctx)
 		bpf_map_delete_elem(&tgids, &tgid);
 	if (by_tables())
 		forget_process(tgid);
+	return 0;
+}
+
+/*
+ * How often cgroups were made or removed, and how many of the chosen had no room in `cgroups`. They
+ * are in a section of their own, as only this object has them (bpf/variables.bpf.h).
+ */
+__u64 cgroup_changes SEC(".data.groups") = 0;
+__u64 cgroups_lost SEC(".data.groups") = 0;
+
+/* The ids of other hierarchies than that of version 2 are numbers of their own. */
+static __always_inline bool is_version_2(const struct cgroup *cgroup)
+{
+	return BPF_CORE_READ(cgroup, root, hierarchy_id) == 0;
+}
+
+/*
+ * What user space chooses by a name, it finds soon; below that, nothing may be missed.
+ * TP_PROTO(struct cgroup *cgrp, const char *path)
+ */
+SEC("?raw_tp/cgroup_mkdir")
+int on_cgroup_made(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct cgroup *cgroup = (void *)ctx->args[0];
+	__u64 id = BPF_CORE_READ(cgroup, kn, id);
+	__u64 above = BPF_CORE_READ(cgroup, self.parent, cgroup, kn, id);
+	__u32 chosen = 1;
+
+	if (!is_version_2(cgroup))
+		return 0;
+	if (bpf_map_lookup_elem(&cgroups, &above) &&
+	    bpf_map_update_elem(&cgroups, &id, &chosen, BPF_ANY) < 0)
+		__sync_fetch_and_add(&cgroups_lost, 1);
+	__sync_fetch_and_add(&cgroup_changes, 1);
+	return 0;
+}
+
+SEC("?raw_tp/cgroup_rmdir")
+int on_cgroup_removed(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct cgroup *cgroup = (void *)ctx->args[0];
+	__u64 id = BPF_CORE_READ(cgroup, kn, id);
+
+	if (!is_version_2(cgroup))
+		return 0;
+	bpf_map_delete_elem(&cgroups, &id);
+	__sync_fetch_and_add(&cgroup_changes, 1);
 	return 0;
 }

@@ -35,12 +35,13 @@ struct {
 	__type(value, __u32);
 } tids SEC(".maps");
 
+/* The ids of the chosen cgroups and of all below them. */
 struct {
-	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
-	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
-} cgroup SEC(".maps");
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set by user space */
+	__type(key, __u64);
+	__type(value, __u32);
+} cgroups SEC(".maps");
 
 /* --cgroupmap and --mntnsmap replace these two by the pinned maps they name. */
 struct {
@@ -127,8 +128,11 @@ static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, _
 		return false;
 	if (config_has(WIRE_FILTER_TID) && !is_member(&tids, tid))
 		return false;
-	if (config_has(WIRE_FILTER_CGROUP) && bpf_current_task_under_cgroup(&cgroup, 0) != 1)
-		return false;
+	if (config_has(WIRE_FILTER_CGROUP)) {
+		id = bpf_get_current_cgroup_id();
+		if (!bpf_map_lookup_elem(&cgroups, &id))
+			return false;
+	}
 	if (config_has(WIRE_FILTER_CGROUPMAP)) {
 		id = bpf_get_current_cgroup_id();
 		if (!bpf_map_lookup_elem(&cgroupmap, &id))

@@ -22,6 +22,27 @@ struct nsproxy {
 	struct mnt_namespace *mnt_ns;
 };
 
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup_root {
+	int hierarchy_id; /* 0: version 2 */
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
 struct pid_namespace {
 	struct ns_common ns;
 };

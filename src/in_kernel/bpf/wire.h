@@ -29,7 +29,7 @@ enum wire_flags {
 	WIRE_CGROUP_ID = 1 << 4,     /* keep cgroups apart */
 	WIRE_FILTER_TGID = 1 << 5,   /* only tasks whose process is in `tgids` */
 	WIRE_FILTER_TID = 1 << 6,    /* only tasks that are in `tids` */
-	WIRE_FILTER_CGROUP = 1 << 7, /* only tasks under the cgroup in `cgroup` */
+	WIRE_FILTER_CGROUP = 1 << 7, /* only tasks in one of `cgroups` */
 	WIRE_FILTER_CGROUPMAP = 1 << 8,
 	WIRE_FILTER_MNTNSMAP = 1 << 9,
 	WIRE_FILTER_CPU = 1 << 10,

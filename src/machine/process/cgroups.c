@@ -20,8 +20,20 @@
 #define MAX_DEPTH     32
 #define MAX_WALKED    65536u
 
+/* Its path is owned, and NULL where it is not known. */
+struct cgroup {
+	struct names_cgroup is;
+	bool named; /* its labels were asked for */
+};
+
+/* What a walk does with each cgroup that there is. */
+struct visitor {
+	void (*visit)(void *context, uint64_t id);
+	void *context;
+};
+
 struct cgroups {
-	struct names_cgroup **at; /* their paths are owned, and NULL where not known */
+	struct cgroup **at;
 	uint32_t n, capacity;
 	struct index by_id;
 	char *mount_point; /* of the cgroup2 hierarchy, or NULL */
@@ -84,7 +96,7 @@ int cgroups_new(struct cgroups **ret_cgroups)
 static void clear(struct cgroups *cgroups)
 {
 	for (uint32_t i = 0; i < cgroups->n; i++) {
-		free((char *)cgroups->at[i]->path);
+		free((char *)cgroups->at[i]->is.path);
 		free(cgroups->at[i]);
 	}
 	free(cgroups->at);
@@ -101,13 +113,13 @@ void cgroups_free(struct cgroups *cgroups)
 	free(cgroups);
 }
 
-static struct names_cgroup *find(const struct cgroups *cgroups, uint64_t id)
+static struct cgroup *find(const struct cgroups *cgroups, uint64_t id)
 {
 	struct index_cursor cursor;
 
 	for (uint32_t at = index_first(&cgroups->by_id, hash_u64(id), &cursor); at != INDEX_NONE;
 	     at = index_next(&cgroups->by_id, &cursor)) {
-		if (cgroups->at[at]->id == id)
+		if (cgroups->at[at]->is.id == id)
 			return cgroups->at[at];
 	}
 	return NULL;
@@ -117,12 +129,12 @@ static struct names_cgroup *find(const struct cgroups *cgroups, uint64_t id)
 static int enter(struct cgroups *cgroups, uint64_t id, char *path)
 {
 	own(own_free) char *taken = path;
-	own(own_free) struct names_cgroup *new = NULL;
-	struct names_cgroup *known = find(cgroups, id);
+	own(own_free) struct cgroup *new = NULL;
+	struct cgroup *known = find(cgroups, id);
 
 	if (known) {
-		if (!known->path)
-			known->path = take_ptr(taken);
+		if (!known->is.path)
+			known->is.path = take_ptr(taken);
 		return 0;
 	}
 	if (grow(&cgroups->at, &cgroups->capacity, cgroups->n + 1) < 0)
@@ -130,7 +142,7 @@ static int enter(struct cgroups *cgroups, uint64_t id, char *path)
 	new = calloc(1, sizeof(*new));
 	if (!new || index_add(&cgroups->by_id, hash_u64(id), cgroups->n) < 0)
 		return -ENOMEM;
-	*new = (struct names_cgroup){ .id = id, .path = take_ptr(taken) };
+	new->is = (struct names_cgroup){ .id = id, .path = take_ptr(taken) };
 	cgroups->at[cgroups->n++] = take_ptr(new);
 	return 0;
 }
@@ -192,7 +204,7 @@ static void own_closedir(DIR **directory)
 
 /* Enters a directory and all below it. Takes over `fd`; `path` is a buffer with its path. */
 static int walk(struct cgroups *cgroups, int fd, char path[PATH_MAX], unsigned int depth,
-		uint32_t *walked)
+		uint32_t *walked, const struct visitor *visitor)
 {
 	own(own_closedir) DIR *directory = fdopendir(fd);
 	size_t length = strlen(path);
@@ -207,6 +219,8 @@ static int walk(struct cgroups *cgroups, int fd, char path[PATH_MAX], unsigned i
 	if (fstat(fd, &status) < 0)
 		return 0;
 	r = enter(cgroups, status.st_ino, strdup(length ? path : "/"));
+	if (r == 0 && visitor)
+		visitor->visit(visitor->context, status.st_ino);
 	while (r == 0 && depth < MAX_DEPTH && (entry = readdir(directory))) {
 		int next;
 
@@ -217,20 +231,33 @@ static int walk(struct cgroups *cgroups, int fd, char path[PATH_MAX], unsigned i
 		if (next < 0)
 			continue;
 		snprintf(path + length, PATH_MAX - length, "/%s", entry->d_name);
-		r = walk(cgroups, next, path, depth + 1, walked);
+		r = walk(cgroups, next, path, depth + 1, walked, visitor);
 		path[length] = '\0';
 	}
 	return r;
 }
 
-static int learn_by_walking(struct cgroups *cgroups, uint64_t id)
+static int walk_all(struct cgroups *cgroups, const struct visitor *visitor)
 {
-	int top = openat(cgroups->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int top = is_mounted(cgroups)
+			  ? openat(cgroups->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+			  : -1;
 	char path[PATH_MAX] = "";
 	uint32_t walked = 0;
-	int r = top < 0 ? 0 : walk(cgroups, top, path, 0, &walked);
+
+	return top < 0 ? 0 : walk(cgroups, top, path, 0, &walked, visitor);
+}
+
+static int learn_by_walking(struct cgroups *cgroups, uint64_t id)
+{
+	int r = walk_all(cgroups, NULL);
 
 	return r < 0 ? r : enter(cgroups, id, NULL);
+}
+
+int cgroups_walk(struct cgroups *cgroups, void (*visit)(void *context, uint64_t id), void *context)
+{
+	return walk_all(cgroups, &(struct visitor){ visit, context });
 }
 
 static int learn(struct cgroups *cgroups, uint64_t id)
@@ -247,24 +274,27 @@ static int learn(struct cgroups *cgroups, uint64_t id)
 	return learn_by_walking(cgroups, id);
 }
 
-int cgroups_learn(struct cgroups *cgroups, uint64_t id, struct names_cgroup **ret_new)
+int cgroups_learn(struct cgroups *cgroups, uint64_t id, struct names_cgroup **ret_unnamed)
 {
-	int r;
+	struct cgroup *cgroup = find(cgroups, id);
+	int r = cgroup ? 0 : learn(cgroups, id);
 
-	*ret_new = NULL;
-	if (find(cgroups, id))
-		return 0;
-	r = learn(cgroups, id);
-	if (r == 0)
-		*ret_new = find(cgroups, id);
-	return r;
+	*ret_unnamed = NULL;
+	if (r < 0)
+		return r;
+	cgroup = cgroup ? cgroup : find(cgroups, id);
+	if (cgroup && cgroup->is.path && !cgroup->named) {
+		cgroup->named = true;
+		*ret_unnamed = &cgroup->is;
+	}
+	return 0;
 }
 
 const struct names_cgroup *cgroups_get(const struct cgroups *cgroups, uint64_t id)
 {
-	const struct names_cgroup *cgroup = find(cgroups, id);
+	const struct cgroup *cgroup = find(cgroups, id);
 
-	return cgroup && cgroup->path ? cgroup : NULL;
+	return cgroup && cgroup->is.path ? &cgroup->is : NULL;
 }
 
 /* A part of a name may be shorter than what tells cgroups apart. */
@@ -284,24 +314,21 @@ static bool is_named(const char *path, const char *name)
 uint32_t cgroups_named(const char *name, char *ret_text, size_t size)
 {
 	struct cgroups cgroups = { .mount = -1 };
-	char path[PATH_MAX] = "";
-	uint32_t walked = 0, n = 0;
+	uint32_t n = 0;
 	size_t used = 0;
-	int top;
 
 	ret_text[0] = '\0';
 	name += strspn(name, "/");
-	top = *name && is_mounted(&cgroups)
-		      ? openat(cgroups.mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-		      : -1;
-	if (top >= 0)
-		walk(&cgroups, top, path, 0, &walked);
+	if (*name)
+		walk_all(&cgroups, NULL);
 	for (uint32_t i = 0; i < cgroups.n; i++) {
-		if (!cgroups.at[i]->path || !is_named(cgroups.at[i]->path, name))
+		const char *path = cgroups.at[i]->is.path;
+
+		if (!path || !is_named(path, name))
 			continue;
 		if (n++ < NAMED_SHOWN && used < size)
 			used += (size_t)snprintf(ret_text + used, size - used, "%s%s",
-						 used ? ", " : "", cgroups.at[i]->path);
+						 used ? ", " : "", path);
 	}
 	clear(&cgroups);
 	return n;

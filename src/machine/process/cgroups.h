@@ -33,10 +33,13 @@ int cgroups_new(struct cgroups **ret_cgroups);
 void cgroups_free(struct cgroups *cgroups);
 
 /*
- * Looks the id up unless that was done before. Gives the cgroup, whose labels are to be set and
- * whose path may be NULL, if that was not; else NULL. 0, also when it is not found; or -ENOMEM.
+ * Looks the id up unless that was done before. Gives the cgroup if its path is known and it was not
+ * given before, so that its labels can be set; else NULL. 0, also when it is not found; or -ENOMEM.
  */
-int cgroups_learn(struct cgroups *cgroups, uint64_t id, struct names_cgroup **ret_new);
+int cgroups_learn(struct cgroups *cgroups, uint64_t id, struct names_cgroup **ret_unnamed);
+
+/* Looks up all that there are now, and visits each, before those below it. 0 or -ENOMEM. */
+int cgroups_walk(struct cgroups *cgroups, void (*visit)(void *context, uint64_t id), void *context);
 
 /*
  * The cgroup with its path below the mount point of the hierarchy, "/" for its root; NULL if the id

@@ -286,10 +286,37 @@ int images_file_segments(const struct images *images, uint32_t file,
 
 int images_learn_cgroup(struct images *images, uint64_t id)
 {
-	struct names_cgroup *new;
-	int r = cgroups_learn(images->cgroups, id, &new);
+	struct names_cgroup *unnamed;
+	int r = cgroups_learn(images->cgroups, id, &unnamed);
 
-	return r == 0 && new &&new->path ? containers_learn(images->containers, new) : r;
+	return r == 0 && unnamed ? containers_learn(images->containers, unnamed) : r;
+}
+
+struct cgroup_walk {
+	struct images *images;
+	bool names;
+	images_visit_cgroup *visit;
+	void *context;
+	int failed;
+};
+
+static void visit_cgroup(void *context, uint64_t id)
+{
+	struct cgroup_walk *walk = context;
+
+	if (walk->failed == 0 && walk->names)
+		walk->failed = images_learn_cgroup(walk->images, id);
+	if (walk->failed == 0)
+		walk->visit(walk->context, images_cgroup(walk->images, id));
+}
+
+int images_walk_cgroups(struct images *images, bool names, images_visit_cgroup *visit,
+			void *context)
+{
+	struct cgroup_walk walk = { images, names, visit, context, 0 };
+	int r = cgroups_walk(images->cgroups, visit_cgroup, &walk);
+
+	return r < 0 ? r : walk.failed;
 }
 
 const struct names_cgroup *images_cgroup(const struct images *images, uint64_t id)

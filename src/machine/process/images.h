@@ -233,6 +233,14 @@ void images_reported_jit(struct images *images);
  */
 int images_learn_cgroup(struct images *images, uint64_t id);
 
+/*
+ * Visits the cgroups that there are now, each before those below it; with `names`, those of their
+ * containers are looked up. 0 or -ENOMEM.
+ */
+typedef void images_visit_cgroup(void *context, const struct names_cgroup *cgroup);
+int images_walk_cgroups(struct images *images, bool names, images_visit_cgroup *visit,
+			void *context);
+
 /* The cgroup, if its path in the cgroup file system is known, or NULL; valid as long as `images`.
  */
 const struct names_cgroup *images_cgroup(const struct images *images, uint64_t id);

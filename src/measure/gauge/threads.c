@@ -4,12 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -17,6 +15,7 @@
 
 #include "base/own.h"
 #include "bpf/wire.h"
+#include "process/cgroups.h"
 #include "stacktally.skel.h"
 
 #define PATH_SIZE 4096
@@ -31,9 +30,8 @@ static void own_directory(DIR **directory)
 struct search {
 	const struct plan *plan;
 	const struct stacktally *skeleton;
-	uint32_t flags;		/* enum wire_flags */
-	char mount[PATH_SIZE];	/* where cgroup2 is mounted, or ""; without a slash at the end */
-	char cgroup[PATH_SIZE]; /* --cgroup below it, without slashes at the end */
+	uint32_t flags;	   /* enum wire_flags */
+	const char *mount; /* where cgroup2 is mounted; or NULL */
 	int (*each)(void *context, const struct found_thread *thread);
 	void *context;
 };
@@ -43,39 +41,6 @@ struct process {
 	uint32_t tgid;
 	uint64_t cgroup; /* id, or 0: not known */
 };
-
-static bool on_cgroup2(const char *path)
-{
-	struct statfs status;
-
-	return statfs(path, &status) == 0 && status.f_type == CGROUP2_SUPER_MAGIC;
-}
-
-/* Splits the absolute path of a cgroup's directory at the mount point. */
-static void split_cgroup(struct search *search, const char *path)
-{
-	char *slash;
-
-	snprintf(search->mount, sizeof(search->mount), "%s", path);
-	while ((slash = strrchr(search->mount, '/')) && slash != search->mount) {
-		*slash = '\0';
-		if (!on_cgroup2(search->mount)) {
-			*slash = '/';
-			break;
-		}
-	}
-	snprintf(search->cgroup, sizeof(search->cgroup), "%s", path + strlen(search->mount));
-}
-
-static void find_cgroups(struct search *search)
-{
-	const char *path =
-		search->plan->filter.cgroup ? search->plan->filter.cgroup : "/sys/fs/cgroup";
-	own(own_free) char *whole = realpath(path, NULL);
-
-	if (whole && on_cgroup2(whole))
-		split_cgroup(search, whole);
-}
 
 /* The first `size` - 1 bytes of a file in /proc; empty if it cannot be read. */
 static void read_proc(uint32_t id, const char *name, char *text, size_t size)
@@ -107,13 +72,6 @@ static bool cgroup_path(uint32_t tgid, char *ret_path, size_t size)
 	return true;
 }
 
-static bool is_below(const char *path, const char *cgroup)
-{
-	size_t size = strlen(cgroup);
-
-	return strncmp(path, cgroup, size) == 0 && (path[size] == '\0' || path[size] == '/');
-}
-
 static bool is_in(const struct bpf_map *map, const void *id)
 {
 	uint64_t value;
@@ -131,21 +89,20 @@ static bool is_member(const struct bpf_map *map, uint32_t id)
 /* Whether the filters by cgroup want the process; gives its cgroup. */
 static bool cgroup_is_wanted(const struct search *search, struct process *process)
 {
+	const struct plan_filter *filter = &search->plan->filter;
+	bool chosen = cgroup_filter_is_given(&filter->groups);
 	char path[PATH_SIZE], whole[2 * PATH_SIZE];
 	struct stat status;
 
-	if (!search->plan->per_cgroup && !search->plan->filter.cgroup &&
-	    !search->plan->filter.cgroupmap)
+	if (!search->plan->per_cgroup && !chosen && !filter->cgroupmap)
 		return true;
-	if (!cgroup_path(process->tgid, path, sizeof(path)))
-		return !search->plan->filter.cgroup && !search->plan->filter.cgroupmap;
-	if (search->plan->filter.cgroup && !is_below(path, search->cgroup))
-		return false;
+	if (!search->mount || !cgroup_path(process->tgid, path, sizeof(path)))
+		return !chosen && !filter->cgroupmap;
 	snprintf(whole, sizeof(whole), "%s%s", search->mount, path);
 	if (stat(whole, &status) == 0) /* the inode is the id */
 		process->cgroup = status.st_ino;
-	return !search->plan->filter.cgroupmap ||
-	       is_in(search->skeleton->maps.cgroupmap, &process->cgroup);
+	return (!chosen || is_in(search->skeleton->maps.cgroups, &process->cgroup)) &&
+	       (!filter->cgroupmap || is_in(search->skeleton->maps.cgroupmap, &process->cgroup));
 }
 
 static bool mount_namespace_is_wanted(const struct search *search, uint32_t tgid)
@@ -244,24 +201,22 @@ static int visit_process(const struct search *search, uint32_t tgid)
 int threads_each(const struct plan *plan, const struct stacktally *skeleton,
 		 int (*each)(void *context, const struct found_thread *thread), void *context)
 {
-	own(own_free) struct search *search = calloc(1, sizeof(*search));
+	own(own_free) char *mount = cgroups_mount_point();
 	own(own_directory) DIR *proc = opendir("/proc");
+	const struct search search = { .plan = plan,
+				       .skeleton = skeleton,
+				       .flags = skeleton->rodata->config.flags,
+				       .mount = mount,
+				       .each = each,
+				       .context = context };
 	struct dirent *entry;
 	int r = 0;
 
-	if (!search)
-		return -ENOMEM;
 	if (!proc)
 		return -errno;
-	*search = (struct search){ .plan = plan,
-				   .skeleton = skeleton,
-				   .flags = skeleton->rodata->config.flags,
-				   .each = each,
-				   .context = context };
-	find_cgroups(search);
 	while (r == 0 && (entry = readdir(proc)))
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-			r = visit_process(search, (uint32_t)atoi(entry->d_name));
+			r = visit_process(&search, (uint32_t)atoi(entry->d_name));
 	return r;
 }
 

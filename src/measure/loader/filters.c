@@ -23,6 +23,8 @@
 #define INITIAL_PIDNS 0xEFFFFFFCu
 /* Room for followed children; the programs count those beyond it (lost_children). */
 #define FOLLOWED_MAX 65536u
+/* Room for chosen cgroups; the programs count those beyond it (cgroups_lost). */
+#define CGROUPS_MAX 16384u
 
 static int own_pidns(struct wire_config *config, struct error *err)
 {
@@ -117,7 +119,8 @@ static bool leaves_self_out(const struct plan *plan)
 	const struct plan_filter *filter = &plan->filter;
 
 	return !filter->self && !filter->tgids.n && !filter->tids.n && !filter->name &&
-	       !filter->cgroup && !filter->cgroupmap && !filter->mntnsmap && !plan->command;
+	       !cgroup_filter_is_given(&filter->groups) && !filter->cgroupmap &&
+	       !filter->mntnsmap && !plan->command;
 }
 
 int filters_configure(const struct plan *plan, struct stacktally *skeleton,
@@ -151,8 +154,12 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 		config->flags |= WIRE_FILTER_TGID | (follow ? WIRE_FOLLOW_FORKS : 0);
 	if (filter->tids.n)
 		config->flags |= WIRE_FILTER_TID;
-	if (filter->cgroup)
+	if (cgroup_filter_is_given(&filter->groups)) {
 		config->flags |= WIRE_FILTER_CGROUP;
+		bpf_map__set_max_entries(skeleton->maps.cgroups, CGROUPS_MAX);
+		bpf_program__set_autoload(skeleton->progs.on_cgroup_made, true);
+		bpf_program__set_autoload(skeleton->progs.on_cgroup_removed, true);
+	}
 	if (filter->cpu >= 0) {
 		config->flags |= WIRE_FILTER_CPU;
 		config->cpu = (uint32_t)filter->cpu;

@@ -272,11 +272,24 @@ static int follow_forks(struct kernel_side *side, struct error *err)
 	return 0;
 }
 
+static int follow_cgroups(struct stacktally *skeleton, struct error *err)
+{
+	if (!(skeleton->rodata->config.flags & WIRE_FILTER_CGROUP))
+		return 0;
+	skeleton->links.on_cgroup_made = bpf_program__attach(skeleton->progs.on_cgroup_made);
+	skeleton->links.on_cgroup_removed = bpf_program__attach(skeleton->progs.on_cgroup_removed);
+	if (!skeleton->links.on_cgroup_made || !skeleton->links.on_cgroup_removed)
+		return error_set(err, -errno, "cannot follow cgroups: %s", strerror(errno));
+	return 0;
+}
+
 int kernel_side_filter(struct kernel_side *side, const struct plan *plan, pid_t command,
 		       struct error *err)
 {
 	int r = follow_forks(side, err);
 
+	if (r == 0)
+		r = follow_cgroups(side->skeleton, err);
 	if (r < 0)
 		return r;
 	r = filters_fill(plan, side->skeleton, err);
@@ -290,9 +303,18 @@ int kernel_side_tgids(const struct kernel_side *side)
 	return bpf_map__fd(side->skeleton->maps.tgids);
 }
 
-int kernel_side_cgroup(const struct kernel_side *side)
+int kernel_side_cgroups(const struct kernel_side *side)
 {
-	return bpf_map__fd(side->skeleton->maps.cgroup);
+	return bpf_map__fd(side->skeleton->maps.cgroups);
+}
+
+void kernel_side_cgroup_changes(const struct kernel_side *side, uint64_t *ret_changes,
+				uint64_t *ret_lost)
+{
+	const struct stacktally *skeleton = side->skeleton;
+
+	*ret_changes = __atomic_load_n(&skeleton->data_groups->cgroup_changes, __ATOMIC_RELAXED);
+	*ret_lost = __atomic_load_n(&skeleton->data_groups->cgroups_lost, __ATOMIC_RELAXED);
 }
 
 int kernel_side_attach(struct kernel_side *side, struct trigger *trigger, struct error *err)

@@ -69,7 +69,10 @@ int kernel_side_filter(struct kernel_side *side, const struct plan *plan, pid_t 
 		       struct error *err);
 /* The maps by which the programs filter by process and by cgroup: descriptors, borrowed. */
 int kernel_side_tgids(const struct kernel_side *side);
-int kernel_side_cgroup(const struct kernel_side *side);
+int kernel_side_cgroups(const struct kernel_side *side);
+/* How often cgroups were made or removed, and how many of the chosen had no room in that map. */
+void kernel_side_cgroup_changes(const struct kernel_side *side, uint64_t *ret_changes,
+				uint64_t *ret_lost);
 
 /* Attaches the trigger. */
 int kernel_side_attach(struct kernel_side *side, struct trigger *trigger, struct error *err);

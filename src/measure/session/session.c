@@ -43,9 +43,12 @@ static void wait_for_something(struct session *session)
 /* Looks after what was chosen; true if that has ended. */
 static bool targets_are_over(struct session *session, uint64_t now)
 {
+	uint64_t changes, lost;
+
 	if (!schedule_look_is_due(&session->schedule, now))
 		return false;
-	targets_follow_cgroup(session->targets);
+	kernel_side_cgroup_changes(&session->side, &changes, &lost);
+	groups_follow(session->groups, changes);
 	return targets_ended(session->targets);
 }
 

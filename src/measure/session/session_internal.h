@@ -18,6 +18,7 @@
 #include "loader/kernel_side.h"
 #include "loader/prepare.h"
 #include "process/sideband.h"
+#include "session/groups.h"
 #include "session/schedule.h"
 #include "session/session.h"
 
@@ -35,6 +36,7 @@ struct session {
 	struct drain *drain;
 	struct gauge *gauge;
 	struct targets *targets;
+	struct groups *groups; /* NULL: cgroups are not chosen */
 	struct accounting accounting;
 	struct schedule schedule;
 	uint64_t stopped, switched; /* monotonic_ns(); `switched`: when the last epoch ended */

@@ -215,7 +215,11 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 
 bool session_describe_targets(const struct session *session, char *ret_text, size_t size)
 {
-	return targets_describe(session->targets, ret_text, size);
+	uint64_t changes, lost;
+
+	kernel_side_cgroup_changes(&session->side, &changes, &lost);
+	return targets_describe(session->targets, ret_text, size) ||
+	       groups_describe(session->groups, lost, ret_text, size);
 }
 
 const char *session_warning(const struct session *session)
@@ -253,6 +257,7 @@ uint32_t session_close(struct session *session)
 	interpreted_await(&session->walkers);
 	launch_close(&session->launch);
 	targets_close(session->targets);
+	groups_close(session->groups);
 	due_free(session->accounting.due);
 	gauge_close(session->gauge);
 	drain_free(session->drain);

@@ -143,8 +143,10 @@ int session_start(struct session *session, struct error *err)
 
 	if (r < 0)
 		return r;
-	r = targets_open(session->plan, kernel_side_tgids(side), kernel_side_cgroup(side),
-			 &session->targets, err);
+	r = targets_open(session->plan, kernel_side_tgids(side), &session->targets, err);
+	if (r == 0 && cgroup_filter_is_given(&session->plan->filter.groups))
+		r = groups_open(&session->plan->filter.groups, session->images,
+				kernel_side_cgroups(side), &session->groups, err);
 	if (r < 0)
 		return r;
 	r = kernel_side_attach(side, session->trigger, err);

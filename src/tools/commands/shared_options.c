@@ -20,8 +20,34 @@ static const struct option_row filter[] = {
 		.field = FIELD(cgroup),
 		.metavar = "PATH",
 		.help = "only processes in this cgroup (v2) or below it: a directory, or "
-			"the path that --show-cgroup prints",
+			"the path that --show-cgroup prints, in which *, ? and [] are wildcards",
 		.completes = "dir",
+	},
+	{
+		.section = SECTION_FILTERS,
+		.name = "service",
+		.kind = OPTION_STRING,
+		.field = FIELD(service),
+		.metavar = "UNIT",
+		.help = "only processes of this unit of systemd, also of a user's, and also when "
+			"it restarts; wildcards as with --cgroup",
+	},
+	{
+		.section = SECTION_FILTERS,
+		.name = "container",
+		.kind = OPTION_STRING,
+		.field = FIELD(container),
+		.metavar = "NAME-OR-ID",
+		.help = "only processes in this container, also when it is made again; an id may "
+			"be cut after 6 digits; wildcards as with --cgroup",
+	},
+	{
+		.section = SECTION_FILTERS,
+		.name = "pod",
+		.kind = OPTION_STRING,
+		.field = FIELD(pod),
+		.metavar = "NAMESPACE/NAME",
+		.help = "only processes in the containers of this pod; wildcards as with --cgroup",
 	},
 	{
 		.section = SECTION_FILTERS,

@@ -45,7 +45,8 @@ struct shared_options {
 	double duration, interval;	  /* seconds; 0: not given */
 	double time_buckets;		  /* the same */
 	const char *name, *cgroup, *from; /* NULL: not given */
-	const char *range;		  /* of `from` */
+	const char *service, *container, *pod;
+	const char *range; /* of `from` */
 	const char *diff, *debuginfo, *value;
 	bool diff_raw, diff_share;
 	const char *unwind;

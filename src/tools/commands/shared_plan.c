@@ -347,7 +347,10 @@ static struct plan_filter filter_of(const struct shared_options *options)
 		.self = options->self,
 		.cpu = options->cpu < 0 ? -1 : (int)options->cpu,
 		.name = options->name,
-		.cgroup = options->cgroup,
+		.groups = { .cgroup = options->cgroup,
+			    .service = options->service,
+			    .container = options->container,
+			    .pod = options->pod },
 	};
 }
 
@@ -513,7 +516,10 @@ void shared_plan_meta(const struct plan *plan, struct shared_texts *texts,
 	add_condition(texts, "", filter->follow_forks ? "with children" : NULL);
 	add_condition(texts, "CPU ", filter->cpu >= 0 ? cpu : NULL);
 	add_condition(texts, "threads named ", filter->name);
-	add_condition(texts, "cgroup ", part_cgroup(filter->cgroup));
+	add_condition(texts, "cgroup ", part_cgroup(filter->groups.cgroup));
+	add_condition(texts, "service ", filter->groups.service);
+	add_condition(texts, "container ", filter->groups.container);
+	add_condition(texts, "pod ", filter->groups.pod);
 	add_condition(texts, "cgroups in the map ", filter->cgroupmap);
 	add_condition(texts, "mount namespaces in the map ", filter->mntnsmap);
 	add_condition(texts, "", plan->filter.condition);

@@ -15,6 +15,8 @@
 #include "files/process_view.h"
 #include "view/quantity.h"
 
+#define GROUPS_SIZE 1024 /* bytes of what a filter by cgroup says */
+
 /* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h. */
 #define INITIAL_PIDNS 0xEFFFFFFCu
 
@@ -90,11 +92,17 @@ static void tell_task(const char *program, const char *what, char letter, pid_t 
 			     what, (int)id, program, letter, (int)id);
 }
 
-static void tell_cgroup(const char *directory)
+static void tell_groups(const struct cgroup_filter *groups)
 {
-	char path[4200];
+	const char *directory = groups->cgroup;
+	char path[4200], text[GROUPS_SIZE];
 	own(own_file) FILE *file = NULL;
 
+	cgroup_filter_text(groups, text, sizeof(text));
+	if (!directory) {
+		message_note("no process of the %s ran", text);
+		return;
+	}
 	snprintf(path, sizeof(path), "%s/cgroup.procs", directory);
 	file = fopen(path, "re");
 	if (file && count_words(file) == 0)
@@ -108,7 +116,8 @@ static void tell_no_samples(const struct run_report *report)
 {
 	const struct plan_filter *filter = &report->request->plan->filter;
 	const char *program = report->request->program;
-	bool chosen = filter->tgids.n || filter->tids.n || filter->cgroup;
+	bool grouped = cgroup_filter_is_given(&filter->groups);
+	bool chosen = filter->tgids.n || filter->tids.n || grouped;
 
 	if (chosen && filter->cpu >= 0)
 		message_note("nothing that was asked for ran on CPU %d; without -C, all CPUs count",
@@ -117,8 +126,8 @@ static void tell_no_samples(const struct run_report *report)
 		tell_task(program, "process", 'p', filter->tgids.ids[0]);
 	else if (filter->tids.n)
 		tell_task(program, "thread", 'L', filter->tids.ids[0]);
-	else if (filter->cgroup)
-		tell_cgroup(filter->cgroup);
+	else if (grouped)
+		tell_groups(&filter->groups);
 	else if (filter->cgroupmap || filter->mntnsmap)
 		message_note("nothing ran that is in the map %s",
 			     filter->cgroupmap ? filter->cgroupmap : filter->mntnsmap);
@@ -161,7 +170,7 @@ static void tell_no_events(const struct run_report *report)
 	else if (*of)
 		message_note("%s did not occur%s; without -p and -L, all processes count", event,
 			     of);
-	else if (filter->name || filter->cgroup || filter->cpu >= 0)
+	else if (filter->name || cgroup_filter_is_given(&filter->groups) || filter->cpu >= 0)
 		message_note("%s did not occur where the filters want it", event);
 	else
 		message_note("%s did not occur in any process", event);
@@ -171,16 +180,18 @@ static void tell_no_events(const struct run_report *report)
 static void tell_not_saved(const struct plan_filter *filter)
 {
 	const struct id_list *ids = filter->tgids.n ? &filter->tgids : &filter->tids;
+	char text[GROUPS_SIZE];
 
+	cgroup_filter_text(&filter->groups, text, sizeof(text));
 	if (ids->n)
 		message_note("no samples of %s %d are in what --from reads; without -%c it shows "
 			     "all that are",
 			     filter->tgids.n ? "process" : "thread", (int)ids->ids[0],
 			     filter->tgids.n ? 'p' : 'L');
-	else if (filter->cgroup)
-		message_note("no samples of the cgroup %s are in what --from reads; --show-cgroup "
+	else if (*text)
+		message_note("no samples of the %s are in what --from reads; --show-cgroup "
 			     "shows which are",
-			     filter->cgroup);
+			     text);
 }
 
 void empty_tell(const struct run_report *report)

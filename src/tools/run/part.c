@@ -11,6 +11,7 @@
 #include "view/caption.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
+#define GROUPS_SIZE 1024 /* bytes of what a filter says */
 
 void part_clear(struct part *part)
 {
@@ -34,7 +35,7 @@ static void put_ids(FILE *out, const char *what, const struct id_list *list)
 /* Each condition, behind a comma. The words are those of a measurement with such a filter. */
 static char *describe(const struct selection *selection)
 {
-	char *text = NULL;
+	char *text = NULL, groups[GROUPS_SIZE];
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -44,8 +45,9 @@ static char *describe(const struct selection *selection)
 	put_ids(out, "TID", &selection->tids);
 	if (selection->name)
 		fprintf(out, ", threads named %s", selection->name);
-	if (selection->cgroup)
-		fprintf(out, ", cgroup %s", selection->cgroup);
+	cgroup_filter_text(&selection->groups, groups, sizeof(groups));
+	if (*groups)
+		fprintf(out, ", %s", groups);
 	if (selection->no_kernel || selection->no_user)
 		fprintf(out, ", %s stacks", selection->no_kernel ? "user" : "kernel");
 	if (selection->depth)
@@ -98,7 +100,10 @@ static int add_filter(const struct selection *selection, struct part *part)
 		{ .tgids = selection->tgids },
 		{ .tids = selection->tids },
 		{ .name = selection->name },
-		{ .cgroup = selection->cgroup },
+		{ .groups.cgroup = selection->groups.cgroup },
+		{ .groups.service = selection->groups.service },
+		{ .groups.container = selection->groups.container },
+		{ .groups.pod = selection->groups.pod },
 	};
 	int r = 0;
 
@@ -206,4 +211,12 @@ const char *part_cgroup(const char *path)
 	    (path[size] == '/' || path[size] == '\0'))
 		return path + size;
 	return path;
+}
+
+struct cgroup_filter part_groups(const struct cgroup_filter *filter)
+{
+	struct cgroup_filter groups = *filter;
+
+	groups.cgroup = part_cgroup(filter->cgroup);
+	return groups;
 }

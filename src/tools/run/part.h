@@ -37,5 +37,7 @@ void part_clear(struct part *part);
 /* A cgroup as names have it: below the mount point of cgroup2, which need not be on this machine.
  */
 const char *part_cgroup(const char *path);
+/* A filter with that path. */
+struct cgroup_filter part_groups(const struct cgroup_filter *filter);
 
 #endif

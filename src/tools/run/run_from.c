@@ -68,6 +68,8 @@ static int check_details(const struct asking *asking)
 	const struct plan *plan = asking->request->plan;
 	const struct profile_meta *meta = asking->of->meta;
 	const struct report_options *shown = &asking->request->report;
+	const struct cgroup_filter *groups = &plan->filter.groups;
+	static const char without_cgroups[] = "it was recorded without --show-cgroup";
 	const struct {
 		bool refused;
 		const char *option, *why;
@@ -78,10 +80,11 @@ static int check_details(const struct asking *asking)
 		  "it was recorded without --per-thread" },
 		{ plan->per_thread && !meta->has.threads, "--per-thread",
 		  "it was recorded without --per-thread" },
-		{ plan->filter.cgroup && !meta->has.cgroups, "--cgroup",
-		  "it was recorded without --show-cgroup" },
-		{ plan->per_cgroup && !meta->has.cgroups, "--show-cgroup",
-		  "it was recorded without --show-cgroup" },
+		{ groups->cgroup && !meta->has.cgroups, "--cgroup", without_cgroups },
+		{ groups->service && !meta->has.cgroups, "--service", without_cgroups },
+		{ groups->container && !meta->has.cgroups, "--container", without_cgroups },
+		{ groups->pod && !meta->has.cgroups, "--pod", without_cgroups },
+		{ plan->per_cgroup && !meta->has.cgroups, "--show-cgroup", without_cgroups },
 		{ plan->filter.include_idle && !meta->has.idle, "-I/--include-idle",
 		  "it was recorded without -I" },
 		{ !plan->kernel && !meta->user, "-U/--user-stacks-only",
@@ -129,7 +132,7 @@ static int make_part(const struct asking *asking, const struct loaded *loaded, s
 		.tgids = plan->filter.tgids,
 		.tids = plan->filter.tids,
 		.name = plan->filter.name,
-		.cgroup = part_cgroup(plan->filter.cgroup),
+		.groups = part_groups(&plan->filter.groups),
 		.no_user = !plan->user && asking->of->meta->user,
 		.no_kernel = !plan->kernel && asking->of->meta->kernel,
 		.no_inlined = plan->no_inlines,

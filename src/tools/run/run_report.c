@@ -46,7 +46,7 @@ static int open_base(struct run_report *report, struct error *err)
 	if (r < 0 || !base)
 		return r;
 	if (base->meta->has.cgroups)
-		wanted.selection.cgroup = part_cgroup(plan->filter.cgroup);
+		wanted.selection.groups = part_groups(&plan->filter.groups);
 	wanted.range = report->loaded.range;
 	wanted.name = report->loaded.path;
 	return part_make(&wanted, base, &report->base, err);
