@@ -6,6 +6,7 @@
  *	changed.*	the same compared with others
  *	later.html	as known.html, after more samples
  *	grown.*		these compared by count with those of changed.*
+ *	groups.html	a service, and a pod of two containers
  *	kinds.*		a frame of each kind, and far more on top than a window shows
  *	many.svg	440,000 boxes, far more than a picture holds; every stack ends in `leaf`
  *	million.html	1,000,000 distinct stacks, as call graphs have them
@@ -68,6 +69,7 @@ static void write_page(const struct writer *writer, const char *name, bool threa
 				     .frequency = 99,
 				     .hostname = "host<script>pwned()</script>" };
 	struct report_options options = { .per_process = true,
+					  .show_cgroup = names_n_cgroups(names) > 0,
 					  .per_thread = threads,
 					  .by_comm = compare,
 					  .diff_scale = raw ? SCALE_COUNTS : SCALE_SHARES };
@@ -129,6 +131,36 @@ static void known(bool threads)
 	write_page(&html_writer, "grown", false, true, more);
 	raw = false;
 	tally_free(more);
+	tally_free(tally);
+}
+
+/* 100 samples in a service, 200 and 300 in two containers of a pod. */
+static void groups(void)
+{
+	static const struct names_label web[] = { { LABEL_CONTAINER_NAME, "web" },
+						  { LABEL_POD, "shop-1" },
+						  { LABEL_NAMESPACE, "prod" } },
+					db[] = { { LABEL_CONTAINER_NAME, "db" },
+						 { LABEL_POD, "shop-1" },
+						 { LABEL_NAMESPACE, "prod" } };
+	static const struct names_cgroup in[] = { { 1, "/system.slice/cron.service", NULL, 0 },
+						  { 2, "/kubepods/web", web, 3 },
+						  { 3, "/kubepods/db", db, 3 } };
+	uint32_t main_of = address("main", 0, "app");
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct tally_entry entry = { .count = 100 * (i + 1),
+					     .cgroup = in[i].id,
+					     .tgid = i + 1,
+					     .kernel = TALLY_STACK_NONE,
+					     .comm = "app" };
+
+		if (names_add_cgroup(names, &in[i]) < 0 ||
+		    tally_stack(tally, &main_of, 1, 0, &entry.user) < 0 ||
+		    tally_add(tally, &entry) < 0)
+			fail("out of memory");
+	}
+	write_page(&html_writer, "groups", false, false, NULL);
 	tally_free(tally);
 }
 
@@ -329,6 +361,8 @@ int main(int argc, char **argv)
 	known(true);
 	anew();
 	kinds();
+	anew();
+	groups();
 	anew();
 	many();
 	anew();

@@ -419,6 +419,17 @@ async function pageTests() {
 		equal([(await totals(page))["app 100"], (await totals(page))["app 200"]], [550, 200], "split by process");
 		await page.selectOption("#split", "none");
 		equal([(await totals(page)).app, (await totals(page)).main], [undefined, 951], "not split");
+		equal(await page.locator("#split [value=service]").isHidden(), true, "no services");
+		await page.finish();
+	});
+	await test("html: splits by service, container and pod", async () => {
+		const page = await open("groups.html");
+		await page.selectOption("#split", "service");
+		const services = await totals(page);
+		equal([services.cron, services.web, services.db], [100, 200, 300], "split by service and container");
+		await page.selectOption("#split", "pod");
+		const pods = await totals(page);
+		equal([pods["prod/shop-1"], pods["no pod"], pods.web], [500, 100, undefined], "split by pod");
 		await page.finish();
 	});
 	await test("html: keys move, zoom, turn over, recolour and darken", async () => {

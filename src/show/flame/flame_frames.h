@@ -42,7 +42,8 @@ static inline uint32_t flame_kind_language(enum flame_kind kind)
 
 struct flame_frame {
 	const char *name;
-	const char *module; /* "libc.so.6", "[kernel]"; "" if none is known */
+	/* "libc.so.6", "[kernel]"; "" if none is known; of a cgroup, its service or container */
+	const char *module;
 	uint64_t hash;	    /* of all other fields: the same in every table */
 	uint32_t tgid, tid; /* of FLAME_WHO; 0 if the tree does not show them */
 	enum flame_kind kind;

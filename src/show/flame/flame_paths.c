@@ -8,6 +8,7 @@
 #include "base/index.h"
 #include "base/own.h"
 #include "view/frame_text.h"
+#include "view/service.h"
 
 enum marker { MISSED_KERNEL, MISSED_USER, CUT_KERNEL, CUT_USER };
 
@@ -107,8 +108,12 @@ static int add_cgroup(struct flame_paths *paths, const struct profile_entry *ent
 		      uint32_t *ret_number)
 {
 	struct flame_frame frame = { .kind = FLAME_WHO };
+	struct service service;
 	struct bytes name;
 	int r = -ENOMEM;
+
+	service_of_cgroup(profile_cgroup(paths->profile, entry->cgroup), &service);
+	frame.module = service.name;
 
 	bytes_start(&name, NULL);
 	frame_text_cgroup_named(&name, paths->profile, entry->cgroup);

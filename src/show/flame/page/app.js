@@ -96,6 +96,11 @@ function who(tree) {
 	return tops(tree).map((node) => [tree.frames[tree.frame[node]], tree.total[node]]);
 }
 
+/* Whether cgroups are shown: only their frames have a module. */
+function hasGroups(data) {
+	return data.frames.some((frame) => frame.kind === KIND.WHO && frame.module);
+}
+
 /* Lists commands by samples, each with its processes if it has several. */
 function listProcesses() {
 	const { data, filter } = state, comms = new Map(), threads = new Map();
@@ -133,6 +138,8 @@ function listProcesses() {
 	element("thread").value = filter.tid === null ? "" : String(filter.tid);
 	element("split").parentNode.hidden = comms.size === 0;
 	element("split").querySelector("[value=thread]").hidden = !several;
+	for (const split of ["service", "pod"])
+		element("split").querySelector(`[value=${split}]`).hidden = !hasGroups(data);
 }
 
 function isPlain(filter) {

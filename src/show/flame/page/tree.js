@@ -167,10 +167,26 @@ function tops(tree) {
 	return found;
 }
 
+/*
+ * The label of a cgroup: its service or container, which is its module, or its pod, of the names
+ * behind its path, "(NAMESPACE/POD/CONTAINER)".
+ */
+function groupLabel(group, split) {
+	if (split === "service") return group.module || group.name;
+	const pod = / \(([^()/]+\/[^()/]+)(\/[^()]*)?\)$/.exec(group.name);
+	return pod ? pod[1] : "no pod";
+}
+
+/* Whether nodes are split by what their cgroups are. */
+function splitsGroups(split) {
+	return split === "service" || split === "pod";
+}
+
 /* The label of a process, with its cgroup if it has one. */
 function whoLabel(tree, node, split) {
 	const frame = tree.frames[tree.frame[node]], above = tree.parent[node];
 	const name = above > 0 ? `${tree.frames[tree.frame[above]].name}: ${frame.name}` : frame.name;
+	if (splitsGroups(split) && above > 0) return groupLabel(tree.frames[tree.frame[above]], split);
 	if (split === "thread" && frame.tid) return `${name} ${frame.tgid}/${frame.tid}`;
 	if (split !== "comm" && frame.tgid) return `${name} ${frame.tgid}`;
 	return name;
@@ -191,7 +207,7 @@ function kernelTops(tree, nodes) {
 
 /*
  * The tree of the samples that pass the filter: comm, tgid and tid (null: any), side ("all", "user",
- * "kernel"), split ("comm", "process", "thread", "none").
+ * "kernel"), split ("comm", "process", "thread", "service", "pod", "none").
  */
 function filterTree(source, filter) {
 	const frames = source.frames.slice(), builder = new TreeBuilder(source, frames, source.n + 64);

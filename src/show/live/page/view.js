@@ -135,14 +135,15 @@ class View {
 			   (filter.tid !== null && frame.tid !== filter.tid)) {
 			this.map(DROPPED, DROPPED, 0);
 		} else {
-			const name = above > 0 ? `${this.frames.list[nodes.frame.values[above]].name}: ${frame.name}` : frame.name;
+			const group = above > 0 ? this.frames.list[nodes.frame.values[above]] : null;
 			const top = filter.split === "none" ? 0
-				: this.child(0, this.frames.label(frame, this.labelOf(frame, name)));
+				: this.child(0, this.frames.label(frame, this.labelOf(frame, group)));
 			this.map(filter.side === "kernel" ? DROPPED : top, top, 0);
 		}
 	}
-	labelOf(frame, name) {
-		const { split } = this.filter;
+	labelOf(frame, group) {
+		const { split } = this.filter, name = group ? `${group.name}: ${frame.name}` : frame.name;
+		if (splitsGroups(split) && group) return groupLabel(group, split);
 		if (split === "thread" && frame.tid) return `${name} ${frame.tgid}/${frame.tid}`;
 		return split !== "comm" && frame.tgid ? `${name} ${frame.tgid}` : name;
 	}
