@@ -8,6 +8,7 @@
 #include "cli/message.h"
 #include "commands/command.h"
 #include "commands/stackcount_options.h"
+#include "trigger/group_process.h"
 #include "trigger/spec.h"
 #include "trigger/thread_process.h"
 
@@ -118,6 +119,8 @@ static int start(const struct invocation *invocation)
 	struct error err = { 0 };
 	int r;
 
+	if (!pid)
+		pid = group_process(&invocation->plan.filter.groups);
 	if (options->time)
 		r = spec_calls_new(options->pattern, options->regexp, options->shared.force, pid,
 				   &trigger, &err);
