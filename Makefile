@@ -121,7 +121,7 @@ FORMATTED := $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] tests/walks/*
 .SUFFIXES:
 .SECONDARY:
 .PHONY: all help deps demo test test-all units poisoned test-programs test-vm test-aarch64 test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
-	install deb test-deb test-unit release test-release image test-image clean
+	install deb test-deb rpm test-rpm test-unit release test-release image test-image clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
 
@@ -398,6 +398,13 @@ deb: ## make BUILD/deb/stacktally_VERSION_amd64.deb, from the tree as it is
 
 test-deb: deb ## check the package, and use it in new roots of Debian 12, 13 and sid
 	@tests/packages/run --suites "$(DEB_SUITES)" $(BUILD)
+
+rpm: all ## make BUILD/rpm/ARCH/stacktally-VERSION-1.ARCH.rpm
+	@scripts/install-deps build rpm
+	@scripts/make-rpm $(BUILD) $(VERSION)
+
+test-rpm: rpm ## install, use and remove it in a root that rpm makes
+	@tests/packages/rpm $(BUILD)
 
 test-unit: deb $(BUILD)/tests/vm/init ## run the service on Debian machines with systemd, under qemu
 	@scripts/install-deps vm package

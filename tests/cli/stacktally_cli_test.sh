@@ -62,7 +62,7 @@ check $? "--version" "$(cat "$tmp/out" "$tmp/err")"
 check $? "help that cannot be written is an error" "it is not"
 
 hint=$'\n'"Try 'stacktally --help'."
-choose="(choose from 'profile', 'stackcount', 'help')"
+choose="(choose from 'profile', 'stackcount', 'check', 'help')"
 refuses "no such command" "stacktally: error: no command 'prof' $choose$hint" prof 10
 refuses "no such option" "stacktally: error: no command '-F' $choose$hint" -F 99 profile
 refuses "help of no command" "stacktally: error: no command 'nosuch' $choose$hint" help nosuch

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "check/check.h"
 #include "cli/message.h"
 #include "cli/version.h"
 #include "commands/command.h"
@@ -23,6 +24,8 @@ static const char help[] =
 	      "  profile               sample what runs on all CPUs\n"
 	      "  stackcount            count the stacks that lead to a function, a tracepoint\n"
 	      "                        or a USDT probe\n"
+	      "  check [--json]        try what works on this machine, and say what is missing\n"
+	      "                        and how to get it\n"
 	      "  help [COMMAND]        show the help of a command\n"
 	      "\n"
 	      "options:\n"
@@ -73,6 +76,19 @@ static bool is_one_of(const char *argument, const char *one, const char *other)
 	return !strcmp(argument, one) || !strcmp(argument, other);
 }
 
+static int front_check(const struct command_line *line, int argc, char **argv)
+{
+	bool json = argc == 3 && !strcmp(argv[2], "--json");
+	struct error err = { 0 };
+
+	if (argc == 3 && is_one_of(argv[2], "-h", "--help"))
+		return answer(help);
+	if (argc == 2 || json)
+		return check(json);
+	error_usage(&err, "check takes --json, and nothing else");
+	return message_usage_error(line, &err);
+}
+
 static int front(int argc, char **argv)
 {
 	static const struct command_line line = { .program = "stacktally" };
@@ -87,6 +103,8 @@ static int front(int argc, char **argv)
 		return answer(help);
 	if (is_one_of(argv[1], "-V", "--version"))
 		return answer_version();
+	if (!strcmp(argv[1], "check"))
+		return front_check(&line, argc, argv);
 	if (!strcmp(argv[1], "help")) {
 		argv[1] = argv[2];
 		argv[2] = "--help";
@@ -95,7 +113,8 @@ static int front(int argc, char **argv)
 	command = by_name(argv[1], true);
 	if (command)
 		return run_command(command, argc - 1, argv + 1);
-	error_usage(&err, "no command '%s' (choose from 'profile', 'stackcount', 'help')", argv[1]);
+	error_usage(&err, "no command '%s' (choose from 'profile', 'stackcount', 'check', 'help')",
+		    argv[1]);
 	return message_usage_error(&line, &err);
 }
 
