@@ -399,6 +399,102 @@ async function pageTests() {
 		equal((await totals(page, "callers"))["ns::beta(int)"], 600, "of the one that was clicked");
 		await page.finish();
 	});
+	await test("html: a menu on a function focuses, ignores, hides, and is taken back", async () => {
+		const page = await open("known.html");
+		const menu = async (name, words) => {
+			await drawn(page); /* a row of buttons may have come or gone */
+			const box = await place(page, name);
+			await page.mouse.click(box.x, box.y, { button: "right" });
+			await page.click(`#menu button:has-text("${words}")`);
+		};
+		const some = async () => {
+			const found = await totals(page);
+			return [found.all, found.main, found.alpha, found["ns::beta(int)"], found.gamma];
+		};
+		await menu("alpha", "Focus");
+		equal(await some(), [550, 550, 550, 400, undefined], "only alpha's");
+		await shot(page, "html-focus");
+		await page.click(".chip");
+		equal(await some(), [1000, 951, 550, 600, 400], "all again");
+		await menu("alpha", "Ignore");
+		equal(await some(), [450, 401, undefined, 200, 400], "all but alpha's");
+		await page.click(".chip");
+		await menu("alpha", "Hide this");
+		equal(await some(), [1000, 951, undefined, 600, 400], "without alpha");
+		await menu("ns::beta(int)", "Hide all of libbeta.so");
+		equal(await some(), [1000, 951, undefined, undefined, 400], "without its library");
+		equal(await page.evaluate(() => {
+			const { tree } = stacktally.panels.graph, node = Array.from(tree.frame).findIndex((frame) => tree.frames[frame].name === "main");
+			return tree.self[node];
+		}), 400, "what they did is main's own");
+		await page.keyboard.press("Escape");
+		await page.click(".chip >> nth=1");
+		await page.click(".chip");
+		equal([await some(), await page.locator(".chip").count()], [[1000, 951, 550, 600, 400], 0], "all again");
+		await page.keyboard.press("m");
+		equal(await page.locator("#menu").isVisible(), true, "a key opens it");
+		await page.keyboard.press("Escape");
+		equal(await page.locator("#menu").isVisible(), false, "and Escape closes it");
+		await page.finish();
+	});
+	await test("html: the state is in the address, and Back takes a step back", async () => {
+		const page = await open("known.html"), zoomed = () => page.evaluate(() => {
+			const { tree, zoomed: at } = stacktally.panels.graph;
+			return tree.frames[tree.frame[at]].name;
+		});
+		const seen = async () => [await zoomed(), await page.inputValue("#side"), await page.locator(".chip").count()];
+		const alpha = await place(page, "alpha");
+		await page.mouse.click(alpha.x, alpha.y, { button: "right" });
+		await page.click("#menu button:has-text('Focus')");
+		await click(page, "alpha");
+		await drawn(page);
+		await page.selectOption("#side", "user");
+		await page.fill("#search", "beta");
+		await drawn(page);
+		await page.reload();
+		await page.waitForFunction(() => stacktally.timings.painted);
+		equal([await seen(), await page.inputValue("#search"), await matched(page)],
+			[["alpha", "user", 1], "beta", "72.73 % matched"], "after a reload");
+		await page.goBack();
+		await drawn(page);
+		equal(await seen(), ["alpha", "all", 1], "before the stacks were chosen");
+		await page.goBack();
+		await drawn(page);
+		equal(await seen(), ["all", "all", 1], "before the zoom");
+		await page.goBack();
+		await drawn(page);
+		equal(await seen(), ["all", "all", 0], "before the focus");
+		await page.goForward();
+		await drawn(page);
+		equal(await seen(), ["all", "all", 1], "and forward");
+		await page.keyboard.press("2");
+		await drawn(page);
+		await page.goBack();
+		await drawn(page);
+		equal(await page.locator("#graph").isVisible(), true, "the tab before");
+		await page.evaluate(() => { location.hash = "zoom=zz.%00&process=%7B&side=x&tab=<b>&thread=-&focus=nothing"; });
+		await drawn(page);
+		equal(await page.inputValue("#side"), "all", "an address that means nothing");
+		await page.finish();
+	});
+	await test("html: the table is saved as CSV", async () => {
+		const page = await open("known.html", { acceptDownloads: true });
+		await page.keyboard.press("2");
+		const [download] = await Promise.all([page.waitForEvent("download"), page.click("#csv")]);
+		const text = fs.readFileSync(await download.path(), "utf8").split("\r\n");
+		equal([text[0], text[1], text.length], ["self,total,function,file", '600,600,"ns::beta(int)","libbeta.so"', 9], "its lines");
+		await page.finish();
+	});
+	await test("html: functions of the program alone, and the paths of their files", async () => {
+		const page = await open("languages.html");
+		equal((await totals(page)).__libc_start_call_main > 0, true, "the interpreter, at first");
+		await page.selectOption("#side", "program");
+		const found = await totals(page);
+		equal([found.__libc_start_call_main, found["main (app.py)"] > 0], [undefined, true], "the program");
+		await page.keyboard.press("2");
+		equal(await page.locator("tbody tr:has-text('main (app.py)') td.module").textContent(), "/srv/app", "its file");
+		await page.finish();
+	});
 	await test("html: filters by process, thread and side, and splits", async () => {
 		const page = await open("known.html");
 		await page.selectOption("#process", JSON.stringify(["app", 200]));

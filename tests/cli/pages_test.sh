@@ -15,6 +15,7 @@ compile() { # SOURCE PROGRAM
 compile tests/browser/make_pages.c "$pages/make_pages"
 "$pages/make_pages" "$pages" || exit 2
 "$build/profile" -q --from "$here/golden/recordings/times.stacktally" -o "$pages/times.html" || exit 2
+"$build/profile" -q --from "$here/golden/recordings/languages.stacktally" -o "$pages/languages.html" || exit 2
 
 if ! command -v xmllint >/dev/null; then
 	echo "skip svg-is-xml: no xmllint"

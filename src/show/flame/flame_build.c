@@ -285,7 +285,8 @@ int flame_tree_build(struct flame_frames *frames, const struct profile *profile,
 
 uint32_t flame_tree_view(const struct flame_options *options)
 {
-	uint32_t view = PROFILE_VIEW_MODULE | PROFILE_VIEW_INLINED | PROFILE_VIEW_UNNAMED;
+	uint32_t view = PROFILE_VIEW_MODULE | PROFILE_VIEW_INLINED | PROFILE_VIEW_UNNAMED |
+			PROFILE_VIEW_SCRIPT_FILES;
 
 	if (options->who == FLAME_WHO_COMM)
 		view |= PROFILE_VIEW_COMM;

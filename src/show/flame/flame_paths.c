@@ -59,7 +59,8 @@ static int add_frames(struct flame_paths *paths)
 	for (uint32_t i = 0; r == 0 && i < profile->n_frames; i++) {
 		const struct names_frame *is = &profile->frames[i].is;
 		struct flame_frame frame = { .name = name,
-					     .module = is->module,
+					     .module = is->language && is->file ? is->file
+										: is->module,
 					     .kind = kind_of(is),
 					     .kernel = is->flags & NAMES_FRAME_KERNEL };
 		size_t size = texts.of[i].size;
@@ -69,6 +70,11 @@ static int add_frames(struct flame_paths *paths)
 			size = FLAME_NAME_MAX + 1;
 		memcpy(name, texts.of[i].text, size);
 		name[size] = '\0';
+		paths->of_frame[i] = INDEX_NONE;
+		if (frame_text_is_inlining_mark(is))
+			continue; /* it would stand between all functions of a program */
+		if (frame_text_is_woken_mark(is))
+			frame.name = "woken by";
 		r = flame_frames_add(paths->frames, &frame, &paths->of_frame[i]);
 	}
 	frame_texts_clear(&texts);
@@ -174,7 +180,8 @@ static int rank_frames(struct flame_paths *paths)
 	if (!rank_of || !used)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < profile->n_frames; i++)
-		rank_of[paths->of_frame[i]] = 1;
+		if (paths->of_frame[i] != INDEX_NONE)
+			rank_of[paths->of_frame[i]] = 1;
 	for (uint32_t i = 0; i < profile->n_entries; i++) {
 		rank_of[paths->of_entry[i].process] = 1;
 		rank_of[paths->of_entry[i].cgroup] = 1;
@@ -191,7 +198,8 @@ static int rank_frames(struct flame_paths *paths)
 	paths->n_ranks = n_used + 1;
 
 	for (uint32_t i = 0; i < profile->n_frames; i++)
-		paths->of_frame[i] = rank_of[paths->of_frame[i]];
+		paths->of_frame[i] =
+			paths->of_frame[i] == INDEX_NONE ? INDEX_NONE : rank_of[paths->of_frame[i]];
 	for (uint32_t i = 0; i < profile->n_entries; i++) {
 		paths->of_entry[i].process = rank_of[paths->of_entry[i].process];
 		paths->of_entry[i].cgroup = rank_of[paths->of_entry[i].cgroup];
@@ -211,7 +219,8 @@ static uint32_t put_side(const struct flame_paths *paths, const uint32_t *frames
 	if (cut)
 		path[at++] = paths->of_marker[kernel ? CUT_KERNEL : CUT_USER];
 	while (n > 0)
-		path[at++] = paths->of_frame[frames[--n]];
+		if (paths->of_frame[frames[--n]] != INDEX_NONE)
+			path[at++] = paths->of_frame[frames[n]];
 	if (missed)
 		path[at++] = paths->of_marker[kernel ? MISSED_KERNEL : MISSED_USER];
 	return at;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "view/frame_text.h"
+
 #define N(array) (sizeof(array) / sizeof(*(array)))
 
 /* How likely it is that a reader would change the function. */
@@ -82,12 +84,6 @@ bool entry_is_common_frame(const struct names_frame *is)
 	return interest_of(is) < OF_PROGRAM;
 }
 
-/* "--": what is in front of it is about the waker. */
-static bool is_woken_mark(const struct names_frame *is)
-{
-	return is->name && strcmp(is->name, "--") == 0;
-}
-
 struct entry_parts entry_parts(const struct profile *profile, const struct profile_entry *entry)
 {
 	struct entry_parts parts = { .kernel = entry->kernel,
@@ -106,7 +102,7 @@ struct entry_parts entry_parts(const struct profile *profile, const struct profi
 			parts.kernel++;
 			parts.n_kernel--;
 		}
-		if (i < 2 || !is_woken_mark(&profile->frames[entry->kernel[i - 1]].is))
+		if (i < 2 || !frame_text_is_woken_mark(&profile->frames[entry->kernel[i - 1]].is))
 			break;
 		parts.waker_name = entry->kernel[0];
 		parts.waker = entry->kernel + 1;

@@ -3,12 +3,29 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "tally/scripts.h"
 
 const char *frame_text_name(const struct names_frame *is)
 {
 	if (is->name)
 		return is->name;
 	return is->flags & NAMES_FRAME_JIT ? "[jit]" : "[unknown]";
+}
+
+bool frame_text_is_inlining_mark(const struct names_frame *is)
+{
+	const char *reason = script_reason_name(SCRIPT_INLINED);
+	const char *found =
+		is->language && is->name && is->name[0] == '[' ? strstr(is->name, reason) : NULL;
+
+	return found && strcmp(found + strlen(reason), "]") == 0;
+}
+
+bool frame_text_is_woken_mark(const struct names_frame *is)
+{
+	return is->name && strcmp(is->name, "--") == 0;
 }
 
 static void put_name(struct bytes *bytes, const struct names_frame *is)

@@ -84,6 +84,11 @@ static inline void frame_texts_put(const struct frame_texts *texts, const uint32
 /* The name of a frame, or "[unknown]" or "[jit]" if it has none. */
 const char *frame_text_name(const struct names_frame *is);
 
+/* Whether the frame, of an interpreter, says that functions are missing that were inlined. */
+bool frame_text_is_inlining_mark(const struct names_frame *is);
+/* Whether it stands between a thread's frames and those of what woke it. */
+bool frame_text_is_woken_mark(const struct names_frame *is);
+
 /* Appends the path of a cgroup, or its id in brackets if the path is not known. */
 void frame_text_cgroup(struct bytes *bytes, const struct profile *profile, uint64_t cgroup);
 /* The same with the names of the container and the pod behind it: "/docker/ID (web)". */

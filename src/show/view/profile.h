@@ -90,6 +90,8 @@ enum profile_view_flags {
 	/* Functions without a symbol have no name, and those of one file are one. */
 	PROFILE_VIEW_NO_IDENTITY = 1 << 13,
 	PROFILE_VIEW_ENTRY_OF = 1 << 14, /* the profile has `entry_of` */
+	PROFILE_VIEW_SCRIPT_FILES = 1
+				    << 15, /* files of interpreted programs' functions are shown */
 };
 
 /* An interned frame. Properties that are not shown are those of the first frame of its kind. */

@@ -40,7 +40,7 @@ static struct frame_key frame_key(const struct view *view, const struct profile_
 		key.address = frame->address;
 	if (view->flags & PROFILE_VIEW_OBJECT)
 		key.object = is->object;
-	if (view->flags & PROFILE_VIEW_OBJECT && is->language) {
+	if (view->flags & (PROFILE_VIEW_OBJECT | PROFILE_VIEW_SCRIPT_FILES) && is->language) {
 		key.language = is->language;
 		key.file = is->file;
 	}

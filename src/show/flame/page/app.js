@@ -6,7 +6,8 @@ const state = {
 	data: null, /* as loaded */
 	tree: null, /* filtered data */
 	tab: "graph", test: null, function: "",
-	filter: { comm: null, tgid: null, tid: null, side: "all", split: "comm" }
+	filter: { comm: null, tgid: null, tid: null, side: "all", split: "comm" },
+	edits: noEdits()
 };
 const timings = {};
 const panels = {};
@@ -77,9 +78,13 @@ function take(data, keep) {
 		Object.assign(state.filter, { comm: null, tgid: null, tid: null });
 		closeSearch();
 	}
+	const program = element("side").querySelector("[value=program]");
+	program.hidden = program.disabled = !data.frames.some(isScript);
 	/* An open list is not changed. */
 	if (document.activeElement !== element("process") && document.activeElement !== element("thread")) listProcesses();
 	filter(keep);
+	if (!state.restored && location.hash.length > 1) restoreAddress();
+	state.restored = true;
 }
 
 /* ---- filters ---- */
@@ -143,11 +148,19 @@ function listProcesses() {
 }
 
 function isPlain(filter) {
-	return filter.comm === null && filter.side === "all";
+	return filter.comm === null && filter.side === "all" && !hasEdits(state.edits);
+}
+
+/* What the filters leave; of the program alone, kernel functions are left out as well. */
+function filtered() {
+	const program = state.filter.side === "program", by = { ...state.filter, side: program ? "user" : state.filter.side };
+	const tree = state.data.filtered ? state.data.filtered(by) : filterTree(state.data, by);
+	return program || hasEdits(state.edits) ? editTree(tree, state.edits, program) : tree;
 }
 
 function filter(keep) {
-	state.tree = state.data.filtered ? state.data.filtered(state.filter) : filterTree(state.data, state.filter);
+	state.tree = filtered();
+	listEdits();
 	element("message").hidden = state.tree.total[0] > 0 || (state.tree.base !== null && state.tree.base[0] > 0);
 	element("message").textContent = isPlain(state.filter) ? "No samples yet." : "No samples are left by the filters.";
 	state.kinds = new Set();
@@ -372,6 +385,7 @@ function openTab(tab) {
 	}
 	element("direction").hidden = tab !== "graph";
 	show(true);
+	element("more").hidden = tab === "functions";
 	if (tab !== "functions") describe(openPanel(), openPanel().selected);
 }
 
@@ -423,7 +437,7 @@ const keys = {
 	1: () => openTab("graph"), 2: () => openTab("functions"), 3: () => openTab("sandwich"),
 	s: toSandwich, i: () => setDirection(!panels.graph.flame), c: () => cycle(element("colour")),
 	d: () => setTheme(document.documentElement.dataset.theme !== "dark"),
-	n: () => nextMatch(1), N: () => nextMatch(-1),
+	n: () => nextMatch(1), N: () => nextMatch(-1), m: openMenuOfSelected,
 	Enter: () => { openPanel().zoom(openPanel().selected); describe(openPanel(), openPanel().selected); search(); },
 	ArrowLeft: () => openPanel().move("left"), ArrowRight: () => openPanel().move("right"),
 	ArrowUp: () => openPanel().move(openPanel().flame ? "in" : "out"),
@@ -433,7 +447,7 @@ Object.assign(keys, { h: keys.ArrowLeft, l: keys.ArrowRight, k: keys.ArrowUp, j:
 
 function pressed(event) {
 	const typing = event.target.closest("input"), control = event.target.closest("select, button, tbody tr");
-	if (!state.tree || element("about").open) return;
+	if (!state.tree || element("about").open || !element("menu").hidden) return;
 	if (event.key === "Escape") {
 		const searching = element("search").value !== "" || typing;
 		closeSearch();
@@ -483,6 +497,8 @@ function listen() {
 	document.addEventListener("keydown", pressed);
 	/* The matched share refers to the zoomed part. */
 	for (const panel of Object.values(panels)) panel.canvas.addEventListener("click", () => search());
+	listenForMenus();
+	listenForAddress();
 }
 
 const dark = matchMedia("(prefers-color-scheme: dark)");

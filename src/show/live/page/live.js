@@ -253,5 +253,19 @@ function connect() {
 document.addEventListener("visibilitychange", () => {
 	if (live.model && !live.paused) refresh();
 });
+
+/* "60" (the last seconds), "all" or "12-20": what is shown, in the page's address. */
+addressParts.push({
+	name: "time",
+	get: () => {
+		const { last, from, to } = live.choice;
+		return last === 10 ? "" : last ? String(last) : from ? `${from}-${to}` : "all";
+	},
+	set: (text) => {
+		const picked = /^(\d+)-(\d+)$/.exec(text), last = LASTS.some(([seconds]) => String(seconds) === text);
+		if (picked) choose({ from: Number(picked[1]), to: Number(picked[2]) });
+		else choose(text === "all" ? {} : { last: last ? Number(text) : 10 });
+	}
+});
 Object.assign(stacktally, { live, timeline });
 connect();
