@@ -195,6 +195,13 @@ static void routes_have_bounds(void **state)
 	assert_int_equal(route.seconds, 7);
 	assert_int_equal(find("/", "", &route), 0);
 	assert_int_equal(route.kind, ROUTE_PAGE);
+	assert_int_equal(find("/save", "format=html&last=300", &route), 0);
+	assert_int_equal(route.last, 300);
+	assert_int_equal(find("/save", "format=html&las=300", &route), -400);
+	assert_int_equal(find("/save", "format=html&last=0", &route), -400);
+	assert_int_equal(find("/save", "format=html&last=3&from=1", &route), -400);
+	assert_int_equal(find("/save", "format=html&x", &route), -400);
+	assert_int_equal(find("/counts", "from=1&to=2&last=3", &route), -400);
 	assert_int_equal(find("/debug/pprof/profile", "x=1&seconds=5&seconds=9", &route), 0);
 	assert_int_equal(route.kind, ROUTE_PROFILE);
 	assert_int_equal(route.seconds, 5);

@@ -83,14 +83,15 @@ struct plan {
 	uint64_t unwind_memory; /* bytes of kernel memory for unwinding tables */
 	uint64_t memory;	/* bytes for stacks; 0: the default */
 	bool per_thread, per_cgroup;
-	uint32_t hash_storage;	 /* --hash-storage-size; 0: no limit */
-	uint32_t stack_storage;	 /* --stack-storage-size; 0: no limit */
-	double duration;	 /* seconds; 0: until interrupted */
-	double interval;	 /* seconds; 0: one report at the end */
-	bool reload;		 /* with an interval: SIGHUP ends it, and not the measurement */
-	const char *live;	 /* ADDR:PORT to serve; "": a free port of localhost; NULL: none */
-	double tick;		 /* seconds between updates of tui, live or progress; 0: none */
-	double slice;		 /* seconds of which counts are told apart; 0: none are */
+	uint32_t hash_storage;	/* --hash-storage-size; 0: no limit */
+	uint32_t stack_storage; /* --stack-storage-size; 0: no limit */
+	double duration;	/* seconds; 0: until interrupted */
+	double interval;	/* seconds; 0: one report at the end */
+	bool reload;		/* with an interval: SIGHUP ends it, and not the measurement */
+	const char *live;	/* ADDR:PORT to serve; "": a free port of localhost; NULL: none */
+	double tick;		/* seconds between updates of tui, live or progress; 0: none */
+	double slice;		/* seconds of which counts are told apart; 0: none are */
+	double keep; /* --keep: seconds of which recordings of intervals are kept; 0: none */
 	struct plan_range range; /* --range: of what --from reports */
 	double time_buckets;	 /* of outputs with times; 0: the default of their formats */
 	bool tui;		 /* show a flame graph in the terminal */

@@ -158,6 +158,11 @@ static int save(struct live *live, struct job *job, struct reply *reply)
 		if (route->from > history_newest(&live->model.history))
 			route->to = route->from;
 	}
+	if (route->kind == ROUTE_SAVE && route->last > 0) {
+		uint64_t now = live->model.at_ns, ns = route->last * NS_PER_SECOND;
+
+		route->from = second_after(&live->model, now > ns ? now - ns : 0);
+	}
 	reply->type =
 		route->writer->binary ? "application/octet-stream" : "text/plain; charset=utf-8";
 	return save_range(&live->model, route->writer, route->from, route->to, &reply->body);

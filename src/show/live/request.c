@@ -298,3 +298,30 @@ bool request_word(const struct request *request, const char *name, char *ret_wor
 	ret_word[text.size] = '\0';
 	return true;
 }
+
+static bool is_one_of(const char *at, const char *stop, const char *const *names)
+{
+	for (; *names; names++) {
+		size_t size = strlen(*names);
+
+		if ((size_t)(stop - at) > size && at[size] == '=' && memcmp(at, *names, size) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool request_has_only(const struct request *request, const char *const *names)
+{
+	const char *at = request->query.at, *end = at + request->query.size;
+
+	while (at < end) {
+		const char *stop = memchr(at, '&', (size_t)(end - at));
+
+		if (!stop)
+			stop = end;
+		if (!is_one_of(at, stop, names))
+			return false;
+		at = stop < end ? stop + 1 : end;
+	}
+	return true;
+}

@@ -56,6 +56,12 @@ int request_number(const struct request *request, const char *name, uint64_t max
  */
 bool request_word(const struct request *request, const char *name, char *ret_word, size_t size);
 
+/*
+ * Whether each parameter of the query is one of these, NULL-terminated, and has a value: a name
+ * that is misspelt would otherwise be ignored.
+ */
+bool request_has_only(const struct request *request, const char *const *names);
+
 bool slice_is(struct slice slice, const char *text);
 
 #endif

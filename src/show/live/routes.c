@@ -62,10 +62,14 @@ static int find_format(const struct request *request, struct route *route)
 	return route->writer ? 0 : -400;
 }
 
+/* from=A&to=B, or last=N. */
 static int find_save(const struct request *request, struct route *route)
 {
+	int last = request_number(request, "last", ROUTE_MAX_LAST, &route->last);
 	int r = find_range(request, route);
 
+	if (last < 0 || (last && (!route->last || route->from)))
+		return -400;
 	return r < 0 ? r : find_format(request, route);
 }
 
@@ -78,6 +82,17 @@ static int find_profile(const struct request *request, struct route *route)
 	    !route->seconds)
 		return -400;
 	return 0;
+}
+
+/* Scrapers may add parameters of their own to what they ask for, which is no save. */
+static const char *const of_range[] = { "from", "to", NULL };
+static const char *const of_save[] = { "format", "from", "to", "last", NULL };
+
+static bool has_only_known(const struct request *request, enum route_kind kind)
+{
+	return kind == ROUTE_COUNTS ? request_has_only(request, of_range)
+	       : kind == ROUTE_SAVE ? request_has_only(request, of_save)
+				    : true;
 }
 
 int route_find(const struct request *request, struct route *ret_route)
@@ -103,6 +118,8 @@ int route_find(const struct request *request, struct route *ret_route)
 	}
 	if (r < 0)
 		return r;
+	if (!has_only_known(request, route.kind))
+		return -400;
 	*ret_route = route;
 	return 0;
 }

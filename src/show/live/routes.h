@@ -18,7 +18,8 @@ enum route_kind {
 	ROUTE_PROFILE, /* the next seconds in pprof's format */
 };
 
-#define ROUTE_MAX_SECONDS 600 /* of ROUTE_PROFILE */
+#define ROUTE_MAX_SECONDS 600	/* of ROUTE_PROFILE */
+#define ROUTE_MAX_LAST	  86400 /* seconds */
 
 struct route {
 	enum route_kind kind;
@@ -27,6 +28,7 @@ struct route {
 	const struct writer *writer; /* of ROUTE_SAVE and ROUTE_PROFILE */
 	uint64_t from, to;	     /* numbers of seconds, from 1; 0 and UINT64_MAX: all */
 	uint64_t seconds;	     /* of ROUTE_PROFILE, 1 to ROUTE_MAX_SECONDS */
+	uint64_t last;		     /* of ROUTE_SAVE: the last seconds; 0: `from` and `to` */
 };
 
 /* 0, or the negated HTTP status of the refusal: -400, -404 or -501. */

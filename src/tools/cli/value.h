@@ -2,7 +2,7 @@
 /*
  * Converts the text of one value to the type of its option's field, with argparse's and bcc's
  * error messages. Numbers are read as Python's int() reads them: blanks around, a sign,
- * underscores between digits. Internal to cli/.
+ * underscores between digits.
  */
 #ifndef STACKTALLY_CLI_VALUE_H
 #define STACKTALLY_CLI_VALUE_H

@@ -91,6 +91,7 @@ static const struct {
 	{ "sort", FROM_ANSWERED, NULL },
 	{ "tui", FROM_ANSWERED, NULL },
 	{ "live", FROM_ANSWERED, NULL },
+	{ "keep", FROM_REFUSED, "it keeps what is measured" },
 	{ "live-token", FROM_ANSWERED, NULL },
 	{ "push", FROM_REFUSED, "it sends what is measured" },
 	{ "label", FROM_REFUSED, "it belongs to --push" },

@@ -10,6 +10,7 @@
 #include "cli/message.h"
 #include "cli/version.h"
 #include "commands/command.h"
+#include "commands/last_command.h"
 
 static const struct command *const commands[] = { &profile_command, &stackcount_command };
 
@@ -26,6 +27,7 @@ static const char help[] =
 	      "                        or a USDT probe\n"
 	      "  check [--json]        try what works on this machine, and say what is missing\n"
 	      "                        and how to get it\n"
+	      "  last TIME             report the last minutes, which profile --keep has kept\n"
 	      "  help [COMMAND]        show the help of a command\n"
 	      "\n"
 	      "options:\n"
@@ -35,6 +37,7 @@ static const char help[] =
 	      "examples:\n"
 	      "    stacktally profile 10                            # everything, for 10 seconds\n"
 	      "    stacktally profile -o out.html -- make           # a command, as a flame graph\n"
+	      "    stacktally last 5m -o before.html                # what was before an alert\n"
 	      "    stacktally stackcount -D 5 t:sched:sched_switch  # where threads block\n"
 	      "\n"
 	      "profile and stackcount are also commands of their own.\n";
@@ -110,10 +113,14 @@ static int front(int argc, char **argv)
 		argv[2] = "--help";
 		argc = 3;
 	}
+	if (!strcmp(argv[1], "last"))
+		return last_command(argc - 1, argv + 1);
 	command = by_name(argv[1], true);
 	if (command)
 		return run_command(command, argc - 1, argv + 1);
-	error_usage(&err, "no command '%s' (choose from 'profile', 'stackcount', 'check', 'help')",
+	error_usage(&err,
+		    "no command '%s' (choose from 'profile', 'stackcount', 'check', 'last', "
+		    "'help')",
 		    argv[1]);
 	return message_usage_error(&line, &err);
 }

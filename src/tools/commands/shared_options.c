@@ -188,6 +188,16 @@ static const struct option_row output[] = {
 	},
 	{
 		.section = SECTION_OUTPUT,
+		.name = "keep",
+		.kind = OPTION_SECONDS,
+		.field = FIELD(keep),
+		.metavar = "TIME",
+		.help = "measure until stopped, and keep the last TIME (as 10m) in memory: a "
+			"recording of each interval (-i, 5 s), of at most 64 MB in all, for "
+			"stacktally last; with --push or --live, these are kept beside",
+	},
+	{
+		.section = SECTION_OUTPUT,
 		.name = "tui",
 		.kind = OPTION_FLAG,
 		.field = FIELD(tui),

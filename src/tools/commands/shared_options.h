@@ -21,7 +21,9 @@
 
 #define MEMORY_LIMIT (1u << 20) /* MB for stacks */
 
-#define TIME_BUCKETS_LEAST 0.02 /* seconds */
+#define KEEP_INTERVAL	   5	       /* seconds of an interval, without -i */
+#define KEEP_MOST	   (24 * 3600) /* seconds */
+#define TIME_BUCKETS_LEAST 0.02	       /* seconds */
 
 /* MB of the spool: the largest value, and the default. */
 #define SPOOL_LIMIT   (1u << 20)
@@ -43,7 +45,7 @@ struct shared_options {
 	uint64_t stack_storage_size;
 	uint64_t max_depth;
 	double duration, interval;	  /* seconds; 0: not given */
-	double time_buckets;		  /* the same */
+	double time_buckets, keep;	  /* the same */
 	const char *name, *cgroup, *from; /* NULL: not given */
 	const char *service, *container, *pod;
 	const char *range; /* of `from` */

@@ -41,7 +41,7 @@ static bool is_shown(const struct shared_options *options)
 
 	if ((options->tui || options->live) && !asked && options->interval <= 0)
 		return isatty(STDOUT_FILENO);
-	return (options->push || options->symbols) && !asked;
+	return (options->push || options->symbols || options->keep > 0) && !asked;
 }
 
 static bool is_stdout(const char *path)
@@ -305,6 +305,12 @@ static int plan_growth(const struct shared_options *options, struct plan *plan, 
 	return 0;
 }
 
+/* Whether a report on stdout is asked for. */
+static bool asks(const struct shared_options *options)
+{
+	return options->formats.n || options->folded || asks_for_table(options);
+}
+
 static int plan_range(const struct shared_options *options, struct plan *plan, struct error *err)
 {
 	const char *why = options->range ? plan_range_parse(options->range, &plan->range) : NULL;
@@ -317,6 +323,13 @@ static int plan_range(const struct shared_options *options, struct plan *plan, s
 		return error_usage(err, "argument --time-buckets: must be at least %g",
 				   TIME_BUCKETS_LEAST);
 	plan->time_buckets = options->time_buckets;
+	plan->keep = options->keep;
+	if (options->keep > KEEP_MOST)
+		return error_usage(err, "argument --keep: must be at most %d s", KEEP_MOST);
+	if (options->keep > 0 && options->interval <= 0 && (options->outputs.n || asks(options)))
+		return error_usage(err,
+				   "argument --keep: with a report, needs -i/--interval: there "
+				   "is one for each interval");
 	return 0;
 }
 
@@ -369,6 +382,13 @@ static struct plan_push push_of(const struct shared_options *options)
 	};
 }
 
+static double interval_of(const struct shared_options *options)
+{
+	if (options->interval > 0)
+		return options->interval;
+	return options->push ? PUSH_INTERVAL : options->keep > 0 ? KEEP_INTERVAL : 0;
+}
+
 /* What of the plan is as the options say. */
 static struct plan plan_of(const struct shared_options *options, char *const *command)
 {
@@ -383,8 +403,7 @@ static struct plan plan_of(const struct shared_options *options, char *const *co
 		.hash_storage = (uint32_t)options->hash_storage_size,
 		.stack_storage = (uint32_t)options->stack_storage_size,
 		.duration = options->duration,
-		.interval =
-			options->push && options->interval <= 0 ? PUSH_INTERVAL : options->interval,
+		.interval = interval_of(options),
 		.live = options->live,
 		.command = command,
 		.command_nice = getpriority(PRIO_PROCESS, 0),

@@ -239,6 +239,14 @@ static int tell_left_out(const struct run_report *report)
 	return frame_filter_unmatched(filter, report->names, tell_unmatched, NULL);
 }
 
+/* The reports go to an engine, or are kept: warnings only. */
+static bool is_quiet(const struct run_report *report)
+{
+	const struct plan *plan = report->request->plan;
+
+	return (plan->push.url || plan->keep > 0) && !report->outputs.n;
+}
+
 int run_notes_of_report(const struct run_report *report, struct error *err)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
@@ -252,8 +260,8 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	tell_losses(losses);
 	tell_ends(&report->meta, &summary.ends);
 	tell_programs(&report->meta, &summary.ends);
-	if (report->request->plan->push.url && !report->outputs.n)
-		return 0; /* the reports go to an engine: warnings only */
+	if (is_quiet(report))
+		return 0;
 	tell_total(report, &summary);
 	r = tell_left_out(report);
 	if (r < 0)

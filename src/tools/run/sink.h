@@ -19,7 +19,7 @@
 #include "session/session.h"
 #include "symbolize/symbolizer.h"
 
-#define SINKS(SINK) SINK(files) SINK(live) SINK(tui) SINK(push) SINK(notify) SINK(times)
+#define SINKS(SINK) SINK(files) SINK(live) SINK(tui) SINK(push) SINK(notify) SINK(times) SINK(keep)
 
 /* What sinks may use of the measurement. All of it is borrowed and outlives the sinks' end(). */
 struct sink_source {

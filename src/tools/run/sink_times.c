@@ -42,6 +42,8 @@ static uint64_t wanted_ns(const struct outputs *outputs, const struct plan *plan
 		else if (times && !wanted)
 			wanted = SECONDS_NS;
 	}
+	if (!wanted && plan->keep > 0)
+		wanted = SECONDS_NS;
 	if (wanted && plan->time_buckets > 0)
 		wanted = (uint64_t)(plan->time_buckets * (double)NS_PER_SECOND);
 	return wanted;
