@@ -62,7 +62,7 @@ check $? "--version" "$(cat "$tmp/out" "$tmp/err")"
 check $? "help that cannot be written is an error" "it is not"
 
 hint=$'\n'"Try 'stacktally --help'."
-choose="(choose from 'profile', 'stackcount', 'check', 'help')"
+choose="(choose from 'profile', 'stackcount', 'check', 'last', 'help')"
 refuses "no such command" "stacktally: error: no command 'prof' $choose$hint" prof 10
 refuses "no such option" "stacktally: error: no command '-F' $choose$hint" -F 99 profile
 refuses "help of no command" "stacktally: error: no command 'nosuch' $choose$hint" help nosuch
@@ -71,4 +71,16 @@ Try 'stacktally profile --help'." profile -Z
 stacktally
 [ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q '^  profile ' "$tmp/err"
 check $? "without arguments it shows its help, and fails" "$(head -n 3 "$tmp/out" "$tmp/err")"
+
+# ---- last
+refuses "last without a time" "stacktally last: error: how much of the last time? For example: stacktally last 5m -o before.html
+Try 'stacktally last --help'." last
+refuses "last of a wrong time" "stacktally last: error: argument TIME: must be a number of seconds
+Try 'stacktally last --help'." last yesterday
+stacktally last --help
+head -n 1 "$tmp/out" | grep -qF 'usage: stacktally last TIME'
+check $? "last has a help" "$(cat "$tmp/err")"
+"$build/profile" --from "$recording" --keep 1m >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q -- '--keep cannot be used with --from' "$tmp/err"
+check $? "--keep measures" "$(cat "$tmp/err")"
 exit $failed

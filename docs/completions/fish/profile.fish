@@ -47,6 +47,7 @@ complete -c profile -n 'not __stacktally_has_command' -l debuginfo -x -a '(__fis
 complete -c profile -n 'not __stacktally_has_command' -l symbols -d 'in place of stacks, print which files lack symbols, and how to get them on'
 complete -c profile -n 'not __stacktally_has_command' -l live -d 'serve a page with a moving flame graph while measuring, and print its address'
 complete -c profile -n 'not __stacktally_has_command' -l live-token -r -F -d 'with --live'
+complete -c profile -n 'not __stacktally_has_command' -l keep -x -d 'measure until stopped, and keep the last TIME'
 complete -c profile -n 'not __stacktally_has_command' -l tui -d 'watch the flame graph grow in the terminal, and browse it'
 complete -c profile -n 'not __stacktally_has_command' -l from -r -F -d 'report from a recording, folded stacks, a pprof file, the JSON of speedscope'
 complete -c profile -n 'not __stacktally_has_command' -l range -x -d 'with --from'

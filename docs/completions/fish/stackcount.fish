@@ -48,6 +48,7 @@ complete -c stackcount -n 'not __stacktally_has_command' -l debuginfo -x -a '(__
 complete -c stackcount -n 'not __stacktally_has_command' -l symbols -d 'in place of stacks, print which files lack symbols, and how to get them on'
 complete -c stackcount -n 'not __stacktally_has_command' -l live -d 'serve a page with a moving flame graph while measuring, and print its address'
 complete -c stackcount -n 'not __stacktally_has_command' -l live-token -r -F -d 'with --live'
+complete -c stackcount -n 'not __stacktally_has_command' -l keep -x -d 'measure until stopped, and keep the last TIME'
 complete -c stackcount -n 'not __stacktally_has_command' -l tui -d 'watch the flame graph grow in the terminal, and browse it'
 complete -c stackcount -n 'not __stacktally_has_command' -l from -r -F -d 'report from a recording, folded stacks, a pprof file, the JSON of speedscope'
 complete -c stackcount -n 'not __stacktally_has_command' -l range -x -d 'with --from'

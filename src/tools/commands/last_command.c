@@ -112,8 +112,9 @@ int last_command(int argc, char **argv)
 		return message_usage_error(&line, &err);
 	if (last_load((uint64_t)(arguments.seconds * NS), arguments.of, &last, &err) < 0)
 		return message_error(PROGRAM, &err);
-	tell(&last);
 	status = report(&last, &arguments);
+	if (status == EXIT_CLASS_OK)
+		tell(&last);
 	close(last.fd);
 	return status;
 }

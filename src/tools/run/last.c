@@ -97,7 +97,7 @@ static int add_file(int directory, uint64_t ended_ns, struct merged *merged, str
 		return 0; /* it has just become too old */
 	if (fd < 0)
 		return error_set(err, -errno, "cannot open %s: %s", name, strerror(errno));
-	r = imported_load(fd, name, &imported, err);
+	r = imported_load(&(struct imported_file){ fd, name, NULL }, &imported, err);
 	if (r < 0)
 		return r;
 	r = merged_add(merged, &(struct measurement){

@@ -65,10 +65,11 @@ static int keep_open(const struct sink_source *source, struct plan *plan, void *
 static int keep_announce(void *self, struct error *err)
 {
 	const struct keep_sink *sink = self;
+	double seconds = (double)sink->keep_ns / (double)NS_PER_SECOND;
 
 	(void)err;
-	message_note("Keeping the last %.3g minutes: stacktally last 5m -o last.html",
-		     (double)sink->keep_ns / (60.0 * (double)NS_PER_SECOND));
+	message_note("Keeping the last %.6g s in memory: stacktally last %.6g -o last.html",
+		     seconds, seconds);
 	return 0;
 }
 
