@@ -111,10 +111,10 @@ trap clean_up EXIT
 
 # ---- the results
 # total [FILE]: the sum of all counts in a folded report
-total() { awk '{ sum += $NF } END { print sum + 0 }' "${1-$out}"; }
+total() { awk '{ sum += $NF } END { printf "%.0f\n", sum }' "${1-$out}"; }
 # counted REGEX [FILE]: the sum of the counts of the stacks that match
 counted() { re=$1 awk '{ line = $0; sub(/ [0-9]+$/, "", line) } line ~ ENVIRON["re"] { sum += $NF }
-	END { print sum + 0 }' "${2-$out}"; }
+	END { printf "%.0f\n", sum }' "${2-$out}"; }
 # closing [FILE]: sets $samples, $stacks and $lost from the closing line
 closing() {
 	samples=-1 stacks=-1 lost=-1

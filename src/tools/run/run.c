@@ -254,7 +254,8 @@ static int announce(struct run_state *state, const struct trigger *trigger, stru
 
 	state->report.meta.start_time_ns = clock_ns(CLOCK_REALTIME);
 	state->report.meta.event = trigger->event;
-	state->report.meta.unit = trigger->unit;
+	if (trigger->unit)
+		state->report.meta.unit = trigger->unit;
 	state->report.instead = trigger->instead;
 	state->report.meta.title = state->title;
 	request->title(request->options, trigger->ops->n_attached(trigger), state->title,
