@@ -16,6 +16,7 @@ from measure import BpfStatistics, Failed
 from row import Row
 
 SHALLOW, DEEP = 20, 120
+DEEP_SMALL = 97  # of 100 functions
 DWARF_HZ = 997
 BYTES_OF_A_COUNT = 24  # a key of 16 and its count, read from the table
 
@@ -42,33 +43,37 @@ class UnwindCases:
         rows = {"cfi": Row(what, "ns", 110, note="the slope; bpftrace's frames are the kernel's, "
                            "by frame pointers"),
                 "fp": Row(what + ", --unwind=fp", "ns")}
+        small = Row(f"BPF run time per frame, hot, of 100 functions of some 50 bytes, between {SHALLOW} and "
+                    f"{DEEP_SMALL} calls deep", "ns", 20, note="each has a rule of its own: the most "
+                    "rules for so many bytes of code that programs have")
         event = "syscalls:sys_enter_getpgrp"
         commands = {mode: [self.stackcount, f"--unwind={mode}", f"t:{event}"]
                     for mode in ("cfi", "fp")}
         commands["bpftrace"] = ["bpftrace", "-e",
                                 f"tracepoint:{event} {{ @[kstack, ustack] = count(); }}"]
 
-        def one(tool):
+        def one(tool, kind="getpgrp", deep=DEEP):
             run = self.bench.start(commands[tool], self.out)
             if tool == "bpftrace":
                 time.sleep(3)
             else:
                 run.wait_for_words(self.out, "Hit Ctrl-C")
             costs = []
-            for depth in (SHALLOW, DEEP):
+            for depth in (SHALLOW, deep):
                 before = run.bpf()
-                self.bench.repeat("getpgrp", calls, depth)
+                self.bench.repeat(kind, calls, depth)
                 after = run.bpf()
                 if after[1] - before[1] < calls * 0.99:
                     raise Failed(f"{tool}: its program ran {after[1] - before[1]} times")
                 costs.append((after[0] - before[0]) / (after[1] - before[1]))
             run.stop()
-            return (costs[1] - costs[0]) / (DEEP - SHALLOW)
+            return (costs[1] - costs[0]) / (deep - SHALLOW)
 
         def measure(tool):
             if tool == "ours":
                 for mode, row in rows.items():
                     row.add("ours", one(mode))
+                small.add("ours", one("cfi", "small", DEEP_SMALL))
             else:
                 slope = one(tool)
                 for row in rows.values():
@@ -76,7 +81,7 @@ class UnwindCases:
 
         with BpfStatistics():
             self.alternate(self.tools("bpftrace"), measure)
-        return list(rows.values())
+        return [*rows.values(), small]
 
     def python_samples(self):
         """One python3 at 499 Hz on a CPU of its own, as for the target; and one on each CPU at

@@ -4,7 +4,8 @@
  *
  *	workload deep|syscalls|mixed		keeps every CPU busy until it is killed
  *	workload getppid|getpgrp|switches|calls N [D]	does it N times, D calls deep, and prints
- *the ns that each took
+ *							the ns that each took
+ *	workload small N [D]	getpgrp, below D of 100 functions of some 50 bytes each
  */
 #include <inttypes.h>
 #include <sched.h>
@@ -201,18 +202,62 @@ static void repeat_deep(uint32_t depth, void (*work)(uint64_t), uint64_t n)
 	sink++;
 }
 
+/* A hundred small functions, each of which calls the one behind it. */
+typedef void descend(uint32_t depth, void (*work)(uint64_t), uint64_t n);
+static descend small_100;
+
+#define SMALL(number, next)                                                                        \
+	static descend small_##next;                                                               \
+	static void small_##number(uint32_t depth, void (*work)(uint64_t), uint64_t n)             \
+	{                                                                                          \
+		if (depth == 0)                                                                    \
+			work(n);                                                                   \
+		else                                                                               \
+			small_##next(depth - 1, work, n);                                          \
+		sink++;                                                                            \
+	}
+#define TEN_SMALL(tens, next)                                                                      \
+	SMALL(tens##0, tens##1)                                                                    \
+	SMALL(tens##1, tens##2)                                                                    \
+	SMALL(tens##2, tens##3)                                                                    \
+	SMALL(tens##3, tens##4)                                                                    \
+	SMALL(tens##4, tens##5)                                                                    \
+	SMALL(tens##5, tens##6)                                                                    \
+	SMALL(tens##6, tens##7)                                                                    \
+	SMALL(tens##7, tens##8)                                                                    \
+	SMALL(tens##8, tens##9)                                                                    \
+	SMALL(tens##9, next##0)
+
+TEN_SMALL(0, 1)
+TEN_SMALL(1, 2)
+TEN_SMALL(2, 3)
+TEN_SMALL(3, 4)
+TEN_SMALL(4, 5)
+TEN_SMALL(5, 6)
+TEN_SMALL(6, 7)
+TEN_SMALL(7, 8)
+TEN_SMALL(8, 9)
+TEN_SMALL(9, 10)
+
+static void small_100(uint32_t depth, void (*work)(uint64_t), uint64_t n)
+{
+	(void)depth;
+	work(n);
+	sink++;
+}
+
 /* From the first few a tracer learns which process this is. */
 #define FIRST_FEW      1000
 #define SETTLE_TIME_NS 300000000
 
-static int repeat(void (*work)(uint64_t), uint64_t n, uint32_t depth)
+static int repeat(descend *down, void (*work)(uint64_t), uint64_t n, uint32_t depth)
 {
 	uint64_t start, end;
 
-	repeat_deep(depth, work, FIRST_FEW);
+	down(depth, work, FIRST_FEW);
 	nanosleep(&(struct timespec){ .tv_nsec = SETTLE_TIME_NS }, NULL);
 	start = now_ns();
-	repeat_deep(depth, work, n - FIRST_FEW);
+	down(depth, work, n - FIRST_FEW);
 	end = now_ns();
 	printf("%.2f\n", (double)(end - start) / (double)(n - FIRST_FEW));
 	return 0;
@@ -228,10 +273,12 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*work)(uint64_t);
-	} counted[] = { { "getppid", ask_parent },
-			{ "getpgrp", ask_group },
-			{ "switches", take_turns },
-			{ "calls", call } };
+		descend *down;
+	} counted[] = { { "getppid", ask_parent, repeat_deep },
+			{ "getpgrp", ask_group, repeat_deep },
+			{ "switches", take_turns, repeat_deep },
+			{ "calls", call, repeat_deep },
+			{ "small", ask_group, small_00 } };
 	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
 
 	for (size_t i = 0; argc == 2 && i < sizeof(busy) / sizeof(busy[0]); i++)
@@ -239,9 +286,9 @@ int main(int argc, char **argv)
 			return keep_busy(busy[i].work, cpus * busy[i].per_cpu);
 	for (size_t i = 0; argc >= 3 && argc <= 4 && i < sizeof(counted) / sizeof(counted[0]); i++)
 		if (strcmp(argv[1], counted[i].name) == 0)
-			return repeat(counted[i].work, strtoull(argv[2], NULL, 10),
+			return repeat(counted[i].down, counted[i].work, strtoull(argv[2], NULL, 10),
 				      argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0);
-	fprintf(stderr,
-		"usage: workload deep|syscalls|mixed, or getppid|getpgrp|switches|calls N [D]\n");
+	fprintf(stderr, "usage: workload deep|syscalls|mixed, or "
+			"getppid|getpgrp|switches|calls|small N [D]\n");
 	return 2;
 }

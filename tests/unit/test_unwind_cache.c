@@ -170,14 +170,16 @@ static void test_for_a_row(void **state)
 /* Used within one block of code only. */
 static void test_for_a_block(void **state)
 {
+	const uint64_t block = CODE + 4 * UNWIND_CACHE_BLOCK, last = UNWIND_CACHE_BLOCK - 1;
+
 	(void)state;
-	image.before = image.after = 255;
-	step_at(CODE + 0x180, 1);
-	step_at(CODE + 0x100, 1);
-	step_at(CODE + 0x1ff, 1);
-	step_at(CODE + 0xff, 2);
-	step_at(CODE + 0x200, 3);
-	step_at(CODE + 0x1ff, 4);
+	image.before = image.after = last;
+	step_at(block + UNWIND_CACHE_BLOCK / 2, 1);
+	step_at(block, 1);
+	step_at(block + last, 1);
+	step_at(block - 1, 2);
+	step_at(block + UNWIND_CACHE_BLOCK, 3);
+	step_at(block + last, 4);
 }
 
 /* Used within the mapping only. */
@@ -188,7 +190,7 @@ static void test_for_a_mapping(void **state)
 	(void)state;
 	image.mappings.all.slots[1].start = CODE + 0x80;
 	image.mappings.all.slots[1].end = CODE + 0xa0;
-	image.before = image.after = 255;
+	image.before = image.after = UNWIND_CACHE_BLOCK - 1;
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
 	walk = walk_from(CODE + 0x80, 5);
 	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);

@@ -843,20 +843,21 @@ static void cached_rules_hold_for_their_span(void **state)
 /* A row holds within its block of code, its mapping, and its own bytes, whichever ends first. */
 static void spans_end_with_the_row_the_block_or_the_mapping(void **state)
 {
-	struct unwind_walk walk = { .start = CODE + 0x80, .end = CODE + 0x480 };
-	static const struct {
+	struct unwind_walk walk = { .start = CODE + 0x88, .end = CODE + 0x478 };
+	const uint32_t most = UNWIND_CACHE_BLOCK - 1;
+	const struct {
 		uint64_t address;
 		uint32_t before, after;
 		uint64_t first, last;
 	} examples[] = {
-		{ CODE + 0x250, 0x10, 0x20, CODE + 0x240, CODE + 0x270 },
-		{ CODE + 0x250, 0xff, 0xff, CODE + 0x200, CODE + 0x2ff },
-		{ CODE + 0x200, 0xff, 0, CODE + 0x200, CODE + 0x200 },
-		{ CODE + 0x2ff, 0, 0xff, CODE + 0x2ff, CODE + 0x2ff },
-		{ CODE + 0x90, 0xff, 1, CODE + 0x80, CODE + 0x91 },
-		{ CODE + 0x80, 0xff, 1, CODE + 0x80, CODE + 0x81 },
-		{ CODE + 0x470, 1, 0xff, CODE + 0x46f, CODE + 0x47f },
-		{ CODE + 0x47f, 0, 0xff, CODE + 0x47f, CODE + 0x47f },
+		{ CODE + 0x210, 8, 16, CODE + 0x208, CODE + 0x220 },
+		{ CODE + 0x210, most, most, CODE + 0x200, CODE + 0x200 + most },
+		{ CODE + 0x200, most, 0, CODE + 0x200, CODE + 0x200 },
+		{ CODE + 0x2ff, 0, most, CODE + 0x2ff, CODE + 0x2ff },
+		{ CODE + 0x90, most, 1, CODE + 0x88, CODE + 0x91 },
+		{ CODE + 0x88, most, 1, CODE + 0x88, CODE + 0x89 },
+		{ CODE + 0x470, 1, most, CODE + 0x46f, CODE + 0x477 },
+		{ CODE + 0x477, 0, most, CODE + 0x477, CODE + 0x477 },
 	};
 
 	(void)state;

@@ -28,6 +28,8 @@ static const void *block_at(uint32_t id);
 #define NATIVE_PROCESS(tgid) ((const struct wire_process *)((void)(tgid), NULL))
 #include "unwind_native.h"
 
+#define MOST (UNWIND_CACHE_BLOCK - 1) /* bytes that a row is said to hold for on each side */
+
 static struct unwind_maps *maps;
 
 static const void *block_at(uint32_t id)
@@ -91,7 +93,7 @@ static uint32_t assert_row(const struct table_tree *tree, uint32_t address, uint
 {
 	struct unwind_found_row row = assert_found(tree, address, wanted);
 
-	if (row.before > 255 || row.before > address - first || row.after > 255 ||
+	if (row.before > MOST || row.before > address - first || row.after > MOST ||
 	    row.after > last - address)
 		fail_msg("at %#x: %u before, %u after, of %#x to %#x", address, row.before,
 			 row.after, first, last);
@@ -116,7 +118,7 @@ static uint32_t assert_same(const struct table_tree *tree, const struct unwind_r
 		uint32_t last = i + 1 < n ? rows[i + 1].address - 1 : UINT32_MAX;
 
 		known += assert_row(tree, first, wanted, first, last) ==
-			 (last - first < 255 ? last - first : 255);
+			 (last - first < MOST ? last - first : MOST);
 		assert_row(tree, last, wanted, first, last);
 		assert_row(tree, first + (last - first) / 2, wanted, first, last);
 	}

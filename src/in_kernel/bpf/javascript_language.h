@@ -45,6 +45,7 @@ struct javascript_walk {
 	__u64 maps[JAVASCRIPT_MAPS]; /* objects that tell the types of others; 0: none */
 	__u32 types[JAVASCRIPT_MAPS];
 	__u64 script;	 /* of the function found last, whose file is known; 0: none */
+	__u64 script_is; /* a hash of what that script consists of */
 	__u64 string;	 /* read last, and V8's hash of it, */
 	__u64 hash;	 /* or 0 */
 	__u64 generated; /* the frame is of generated code */

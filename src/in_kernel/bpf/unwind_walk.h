@@ -48,7 +48,7 @@ struct unwind_walk {
 #define UNWIND_GENERATED (WIRE_NO_BLOCK - 1u)
 
 /* A cached rule holds for addresses within one block of code of this size, in bytes. */
-#define UNWIND_CACHE_BLOCK 256ull
+#define UNWIND_CACHE_BLOCK 64ull
 
 /*
  * The number of the rule for an address, and for how many bytes before and after that address it

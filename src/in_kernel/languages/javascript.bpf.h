@@ -148,9 +148,22 @@ static __always_inline bool copy_shared(struct interpreter_walk *interp, __u64 s
 	return false;
 }
 
+/* Of a script: V8's number for it is among them, which no other script of the process ever gets. */
+#define JAVASCRIPT_SCRIPT_BYTES	   96
+#define JAVASCRIPT_SCRIPT_CAPACITY 128 /* in the window, which has room for more */
+
+/* Copies an object that should be a script to the window; its type. */
+static __always_inline __u32 copy_script(struct interpreter_walk *interp, __u64 script)
+{
+	if (!is_object(script) || bpf_probe_read_user(interp->window.bytes, JAVASCRIPT_SCRIPT_BYTES,
+						      (const void *)(script - 1)))
+		return JAVASCRIPT_NO_TYPE;
+	return map_type(interp, *(const __u64 *)interp->window.bytes);
+}
+
 /*
- * The script of the function in program->code; 0: none, as of V8's own functions;
- * JAVASCRIPT_NO_STRING: it cannot be read.
+ * The script of the function in program->code, which is copied to the window if it is not the one
+ * found last; 0: none, as of V8's own functions; JAVASCRIPT_NO_STRING: it cannot be read.
  */
 static __always_inline __u64 script_of(struct interpreter_walk *interp)
 {
@@ -160,24 +173,33 @@ static __always_inline __u64 script_of(struct interpreter_walk *interp)
 
 	if (script == interp->javascript_walk.script && script)
 		return script;
-	type = object_type(interp, script);
+	type = copy_script(interp, script);
 	if (type == is->type_debug) { /* a debugger has stopped in it */
-		script = object_word(script, is->debug_script);
-		type = object_type(interp, script);
+		script = AT(interp->window.bytes, is->debug_script, JAVASCRIPT_SCRIPT_CAPACITY,
+			    __u64);
+		type = copy_script(interp, script);
 	}
 	if (type == JAVASCRIPT_NO_TYPE)
 		return JAVASCRIPT_NO_STRING;
 	return type == is->type_script ? script : 0;
 }
 
-/* Sets the file of a function, by its script. */
+/* Sets the file of a function, by its script, which is the one found last or in the window. */
 static __always_inline void javascript_take_script(struct interpreter_walk *interp, __u32 number,
 						   __u64 script)
 {
+	const __u64 *words = (const void *)interp->window.bytes;
+	__u64 is = 0;
+
 	if (script == interp->javascript_walk.script)
 		return;
-	interp->file =
-		full_string(interp, object_word(script, interp->javascript.script_name), true);
+	for (__u32 i = 0; i < JAVASCRIPT_SCRIPT_BYTES / sizeof(__u64); i++)
+		is = (is ^ is >> 32 ^ words[i]) * 0x9fb21c651e98df25ull;
+	interp->javascript_walk.script_is = is;
+	interp->file = full_string(interp,
+				   AT(interp->window.bytes, interp->javascript.script_name,
+				      JAVASCRIPT_SCRIPT_CAPACITY, __u64),
+				   true);
 	interp->last_file_hash = javascript_hash(number, interp->file, 1);
 	interp->javascript_walk.script =
 		interp->file == JAVASCRIPT_NO_STRING || !interp->last_file_hash ? 0 : script;
@@ -187,13 +209,13 @@ static __always_inline void javascript_take_script(struct interpreter_walk *inte
  * Makes a function known, by what its closures share, and sends its name if that was not sent yet;
  * an enum javascript_found. A global function, which the verifier checks once.
  */
-__noinline int javascript_take_function(__u32 number, __u64 shared)
+__noinline int javascript_take_function(__u32 number, __u64 shared, __u32 at)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *interp;
 	struct known_script *known;
-	__u64 script, hash;
+	__u64 script, name, content, hash;
 
 	if (!slot)
 		return JAVASCRIPT_UNREADABLE;
@@ -206,22 +228,38 @@ __noinline int javascript_take_function(__u32 number, __u64 shared)
 		return JAVASCRIPT_NATIVE;
 	if (script == JAVASCRIPT_NO_STRING)
 		return JAVASCRIPT_UNREADABLE;
+	/* Before the script's name is read, where they are now. */
+	name = AT(interp->code, is->shared_name, JAVASCRIPT_OBJECT_BYTES, __u64);
 	interp->content = AT(interp->code, is->shared_literal, JAVASCRIPT_OBJECT_BYTES, __u32);
-	interp->line = 0;
-	interp->name = javascript_name(number, AT(interp->code, is->shared_name,
-						  JAVASCRIPT_OBJECT_BYTES, __u64));
-	hash = javascript_hash(number, interp->name, 0);
 	javascript_take_script(interp, number, script);
+	/*
+	 * It is the one that another walk has met at its address if it has the same number in the
+	 * same script, and the same name or scope.
+	 */
+	content = (name ^ interp->javascript_walk.script_is) * 0xd6e8feb86659fd93ull;
+	content = (content ^ content >> 32 ^ interp->content) * 0xbf58476d1ce4e5b9ull;
+	known = &interp->codes[at % KNOWN_SCRIPTS];
+	if (LIKELY(known->code == shared && known->seed == interp->seed &&
+		   known->first == content && known->version)) {
+		known->walk = interp->walk;
+		interp->id = known->id;
+		return JAVASCRIPT_FOUND;
+	}
+	interp->line = 0;
+	interp->name = javascript_name(number, name);
+	hash = javascript_hash(number, interp->name, 0);
 	if (interp->name == JAVASCRIPT_NO_STRING || interp->file == JAVASCRIPT_NO_STRING || !hash ||
 	    !interp->last_file_hash)
 		return JAVASCRIPT_UNREADABLE;
 	interp->id = code_id(interp, LANGUAGE_JAVASCRIPT, hash, interp->last_file_hash);
 	if (!is_sent(interp))
 		javascript_send_name(number);
-	known = &interp->codes[shared / 16 % KNOWN_SCRIPTS];
+	known = &interp->codes[at % KNOWN_SCRIPTS];
 	known->code = shared;
 	known->walk = interp->walk;
-	known->version = 0;
+	known->seed = interp->seed;
+	known->first = content;
+	known->version = is_sent(interp);
 	known->id = interp->id;
 	return JAVASCRIPT_FOUND;
 }
@@ -271,12 +309,15 @@ static __always_inline __u64 javascript_function_id(struct scratch *slot, __u32 
 						    __u64 shared)
 {
 	struct interpreter_walk *interp = &slot->interp;
-	const struct known_script *known = &interp->codes[shared / 16 % KNOWN_SCRIPTS];
+	__u32 at = code_place(interp, shared);
+	const struct known_script *known;
 	int found;
 
+	OPAQUE(at);
+	known = &interp->codes[at % KNOWN_SCRIPTS];
 	if (known->code == shared && known->walk == interp->walk)
 		return known->id;
-	found = javascript_take_function(number, shared);
+	found = javascript_take_function(number, shared, at);
 	return found == JAVASCRIPT_FOUND    ? interp->id
 	       : found == JAVASCRIPT_NATIVE ? JAVASCRIPT_NO_ID
 					    : WIRE_SCRIPT_UNREADABLE;

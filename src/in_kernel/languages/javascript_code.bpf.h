@@ -188,15 +188,20 @@ __noinline int javascript_code_at(__u32 number, __u64 function, __u64 shared, __
 	const struct wire_javascript *is;
 	struct interpreter_walk *interp;
 	struct known_script *known;
+	__u32 at;
 
 	if (!slot)
 		return JAVASCRIPT_OTHER;
 	interp = &slot->interp;
 	is = &interp->javascript;
-	known = &interp->codes[key % KNOWN_SCRIPTS];
+	at = code_place(interp, key);
+	OPAQUE(at);
+	known = &interp->codes[at % KNOWN_SCRIPTS];
 	if (LIKELY(known->code == key && known->seed == interp->seed)) {
-		if (LIKELY(is_in_code(interp, known->first, address)))
+		if (LIKELY(is_in_code(interp, known->first, address))) {
+			known->walk = interp->walk;
 			return javascript_kind_of_code(interp, shared, address);
+		}
 		if (!known->first && interp->walk - known->walk < JAVASCRIPT_AGAIN)
 			return JAVASCRIPT_OTHER;
 	}

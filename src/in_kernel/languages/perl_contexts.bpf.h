@@ -152,11 +152,14 @@ static __always_inline int perl_sub(struct scratch *slot, __u32 number, const __
 {
 	struct interpreter_walk *interp = &slot->interp;
 	__u64 sub = PERL_WORD(context, interp->perl.cx_sub);
-	struct known_script *known = &interp->codes[sub / 8 % KNOWN_SCRIPTS];
+	__u32 at = code_place(interp, sub);
+	const struct known_script *known;
 
+	OPAQUE(at); /* the bounds of what is spilled are lost */
+	known = &interp->codes[at % KNOWN_SCRIPTS];
 	if (!(PERL_BYTE(context, interp->perl.cx_type) & interp->perl.cx_has_copy)) {
 		if ((known->code != sub || known->walk != interp->walk) &&
-		    perl_take_sub(number, sub, sub / 8 % KNOWN_SCRIPTS))
+		    perl_take_sub(number, sub, at))
 			return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
 		interp_stage(slot, LANGUAGE_PERL,
 			     interp_id_at(interp, number, known->id, perl_line_at(interp)));

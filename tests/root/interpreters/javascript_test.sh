@@ -96,6 +96,21 @@ usual=$(frames) functions=$(grep 'key (order' "$out" | head -n 1 | grep -o '([^(
 count_ready -f --native "$libc:getgroups" -- chroot "$root" /usr/bin/node /tmp/order.js
 is "--native shows the native frames, too" "$(frames)" $((usual + functions))
 
+# Functions that come and go at the same addresses: none is shown by the name of one before it.
+cat >"$root/tmp/reused.js" <<'S'
+const fs = require("fs");
+console.log(`ready ${process.pid}`);
+fs.readSync(0, Buffer.alloc(1));
+for (let round = 0; round < 20; round++) {
+	for (let i = 0; i < 50; i++)
+		eval(`(function made_${round}_${i}() { process.getgroups(); })`)();
+	gc();
+}
+S
+count_ready -f "$libc:getgroups" -- chroot "$root" /usr/bin/node --expose-gc /tmp/reused.js
+is "each of 1,000 functions has its own name, once" \
+	"$(grep -oE 'made_[0-9]+_[0-9]+' "$out" | sort | uniq -c | grep -c '^ *1 ')" 1000
+
 # Objects that are bent: each walk says why, and goes on.
 cp "$here/javascript_forged.js" "$root/tmp"
 cat >"$tmp/forged.sh" <<'S'
