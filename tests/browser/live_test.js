@@ -119,6 +119,7 @@ async function movingTests() {
 		holds(after[0] >= before[0] + 3 && after[1] > before[1], `${before} then ${after}`);
 		holds(after[3] > 0 && after[4] > 50, `what is shown: ${after}`);
 		holds((await page.locator("#live").textContent()).startsWith("live "), "says that it is live");
+		holds(/ \(\d\d:\d\d:\d\d to \d\d:\d\d:\d\d\)$/.test(await page.locator("#subtitle").textContent()), "the times of day");
 		await page.finish();
 	});
 	await test("live: pause holds, and goes on", async () => {

@@ -152,6 +152,17 @@ static uint64_t address_of(const struct pprof_row *location)
 	return address;
 }
 
+static int object_of(struct pprof_reader *reader, const struct pprof_row *mapping,
+		     uint32_t *ret_object)
+{
+	uint32_t *object = &reader->objects[mapping - reader->file.mappings.list];
+	int r = *object == NAMES_NONE ? add_object(reader, mapping, object) : 0;
+
+	if (r == 0)
+		*ret_object = *object;
+	return r;
+}
+
 /*
  * Code without a function is `[FILE+0xOFFSET]`, or `[0xADDRESS]` if it is in no file. It keeps both
  * for formats that show them.
@@ -164,7 +175,6 @@ static int name_code(struct pprof_reader *reader, const struct pprof_row *locati
 		mapping ? base_name(string(reader, mapping->name)) : (struct pprof_span){ 0 };
 	uint64_t address = address_of(location);
 	struct range range = { 0 };
-	uint32_t *object;
 	int r = 0;
 
 	if (!address && !file.size)
@@ -172,13 +182,10 @@ static int name_code(struct pprof_reader *reader, const struct pprof_row *locati
 	reader->text.used = 0;
 	bytes_char(&reader->text, '[');
 	if (file.size) {
-		object = &reader->objects[mapping - reader->file.mappings.list];
 		range = range_of(mapping);
-		if (*object == NAMES_NONE)
-			r = add_object(reader, mapping, object);
+		r = object_of(reader, mapping, &frame->object);
 		if (r == 0)
 			r = keep(reader, file.at, file.size, &frame->module);
-		frame->object = *object;
 		bytes_put(&reader->text, frame->module, r == 0 ? strlen(frame->module) : 0);
 	}
 	if (address) {
@@ -217,6 +224,7 @@ static int name_frame(struct pprof_reader *reader, const struct place *place, ui
 static int read_lines(struct pprof_reader *reader, const struct pprof_row *location,
 		      const struct place *place, uint32_t *ret_n)
 {
+	const struct pprof_row *mapping = pprof_file_find(&reader->file.mappings, location->name);
 	struct pprof_span message = location->message, line;
 	struct pprof_field field;
 	uint32_t n = 0;
@@ -240,6 +248,8 @@ static int read_lines(struct pprof_reader *reader, const struct pprof_row *locat
 		if (r == 0)
 			r = name_code(reader, location, &reader->frames[0]);
 	}
+	for (uint32_t i = 0; r == 0 && i < n && mapping && string(reader, mapping->name).size; i++)
+		r = object_of(reader, mapping, &reader->frames[i].object);
 	*ret_n = n;
 	return r;
 }

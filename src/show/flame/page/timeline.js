@@ -30,6 +30,12 @@ function clock(ms) {
 	return `${minutes}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
+/* The time of day, here, of a time in ms since the start; "" if it is not known when that was. */
+function timeOfDay(start, ms) {
+	const at = new Date(Date.parse(start || "") + ms);
+	return Number.isNaN(at.getTime()) ? "" : at.toLocaleTimeString("en-GB");
+}
+
 function rgb(text) {
 	const [, r, g, b] = /^#(..)(..)(..)$/.exec(text.trim()) || [0, "80", "80", "80"];
 	return [parseInt(r, 16), parseInt(g, 16), parseInt(b, 16)];
@@ -212,7 +218,8 @@ class Timeline {
 			return;
 		}
 		const second = this.model.second(this.model.ticksIn(at - 500, at)[0]);
-		this.element.title = `${clock(at)}: ${quantity(second.samples, this.model.head.unit)}` +
+		const day = timeOfDay(this.model.startTime, at);
+		this.element.title = `${clock(at)}${day && ` (${day})`}: ${quantity(second.samples, this.model.head.unit)}` +
 			(second.lost ? `, ${numberFormat.format(second.lost)} lost` : "");
 	}
 	wheeled(event) {

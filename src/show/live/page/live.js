@@ -37,7 +37,7 @@ function build() {
 				"Drag to show a range of time, with Shift to compare with it. The wheel zooms the timeline.")),
 		make("section", { id: "timeline", tabIndex: 0, ariaLabel: "Activity over time: arrows pick a second" }));
 	document.body.append(make("dialog", { id: "save" },
-		make("h2", {}, "Save"), make("p", { id: "save-what" }), make("ul", { id: "save-list" }),
+		make("h2", {}, "Save"), make("p", { id: "save-what" }), make("p", { id: "save-then" }), make("ul", { id: "save-list" }),
 		make("p", { id: "save-pull" }),
 		make("form", { method: "dialog" }, make("button", {}, "Close"))));
 	element("about").querySelectorAll("dl")[1].prepend(...[["Space", "pause, resume"],
@@ -107,6 +107,12 @@ async function countsOf({ from, to }) {
 
 /* ---- showing ---- */
 
+/* "0:12 to 0:20 (14:03:12 to 14:03:20)" */
+function timesOf(model, from, to) {
+	const span = model.span(from, to), days = span.map((ms) => timeOfDay(model.startTime, ms));
+	return span.map(clock).join(" to ") + (days[0] ? ` (${days.join(" to ")})` : "");
+}
+
 /* Shows the chosen range with what is known now. */
 async function refresh() {
 	const { model } = live, start = performance.now(), shown = range();
@@ -139,7 +145,7 @@ function dataOf(counts) {
 
 function subtitle() {
 	const { model, then } = live, { measurement } = model;
-	const text = ({ from, to }) => from === 0 ? "since the start" : model.span(from, to).map(clock).join(" to ");
+	const text = ({ from, to }) => from === 0 ? "since the start" : timesOf(model, from, to);
 	return [measurement.host, measurement.kernel && `Linux ${measurement.kernel}`,
 		live.shown && (then ? `${text(live.shown)} compared with ${text(then)}` : text(live.shown))]
 		.filter(Boolean).join("  \u00b7  ");
@@ -199,14 +205,25 @@ async function compare() {
 
 /* ---- saving ---- */
 
+/* A comparison is saved as its two sides, which --diff compares again. */
+function listThen() {
+	const { model, then } = live, name = `${model.measurement.command}-before.stacktally`;
+	if (!then) return [];
+	return [`The graph compares with ${timesOf(model, then.from, then.to)}. Save that as a `,
+		make("a", { href: `save?format=recording&from=${then.from}&to=${then.to}`, download: name }, "recording"),
+		", too, and the other one from below: ", make("code", {}, `${model.measurement.command} --from LATER.stacktally --diff ${name}`),
+		" shows the comparison."];
+}
+
 function listFormats() {
 	const { model, shown } = live, range = shown.from > 0 ? `&from=${shown.from}&to=${shown.to}` : "";
 	element("save-what").textContent = shown.from > 0
-		? `${model.span(shown.from, shown.to).map(clock).join(" to ")} since the start, all processes.`
+		? `${timesOf(model, shown.from, shown.to)} since the start, all processes.`
 		: "Everything since the start.";
 	element("save-list").replaceChildren(...model.formats.map(([name, extension, description]) =>
 		make("li", {}, make("a", { href: `save?format=${name}${range}`, download: model.measurement.command + (extension || ".txt") },
 			name), ` ${description}`)));
+	element("save-then").replaceChildren(...listThen());
 	element("save-pull").replaceChildren("Or pull it from here: ",
 		make("code", {}, `go tool pprof ${new URL("debug/pprof/profile?seconds=10", location.href)}`));
 }

@@ -9,6 +9,7 @@ class Model {
 		this.head = state.head;
 		this.formats = state.formats; /* [name, extension, description] */
 		this.measurement = state.measurement;
+		this.startTime = state.measurement.start_time;
 		this.binMs = state.bin_ms; /* 0: a recording, without times */
 		this.frames = new Frames();
 		this.numbers = []; /* of each of the server's frames: its number in `frames` */
