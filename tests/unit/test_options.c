@@ -405,8 +405,8 @@ static void test_from_refusals(void **state)
 	refuse_from("stackcount --from x -c 0", "-c/--cpu cannot be used with --from: a recording "
 						"does not hold on which CPU an event was");
 	refuse_from("profile --from x 5",
-		    "duration cannot be used with --from: a recording does not "
-		    "hold when an event was");
+		    "duration cannot be used with --from: it ends a measurement; "
+		    "--range takes a part of a recording");
 	refuse_from("profile --from x --unwind-memory 64",
 		    "--unwind-memory cannot be used with --from: the stacks were walked when the "
 		    "recording was made");
