@@ -6,17 +6,16 @@
  *	ARCH_FP, ARCH_SP	the frame pointer, the stack pointer
  *	ARCH_RESULT		the result of a system call
  *	ARCH_ARGUMENT		the first argument of a function
- *	ARCH_FOLLOWED		one more that is followed from frame to frame; ARCH_FP: there is
- *none ARCH_UNFOLLOWED		bits of those that a callee may have changed, and rules do not
- *follow
+ *	ARCH_FOLLOWED		one more that is followed from frame to frame, or ARCH_FP
+ *	ARCH_UNFOLLOWED		bits of those that callees may change and no rule follows
  *
  * and what a call leaves:
  *
- *	ARCH_RETURN_AT(cfa, rule)	where the return address of a rule with WIRE_RA_CFA is
- *	ARCH_SAVED_TOGETHER(rule)	it is just above the saved frame pointer, and that is at
- *	ARCH_SAVED_AT(cfa, rule)
- *	ARCH_CODE_ADDRESS(word, bits)	the address that a saved word stands for; user addresses
- *have so many bits
+ *	ARCH_RETURN_AT(cfa, rule)	where a rule's return address is (WIRE_RA_CFA)
+ *	ARCH_SAVED_TOGETHER(rule)	it is just above the saved frame pointer, ...
+ *	ARCH_SAVED_AT(cfa, rule)	... which is here
+ *	ARCH_CODE_ADDRESS(word, bits)	the address that a saved word stands for, if
+ *					user addresses have so many bits
  */
 #ifndef STACKTALLY_ARCH_REGISTERS_H
 #define STACKTALLY_ARCH_REGISTERS_H

@@ -3,7 +3,8 @@
  * The user registers that events and the kernel have. Part of bpf/user_registers.bpf.h.
  *
  *	TAKE_REGISTERS(walk, from)	takes them from a struct pt_regs or an event's
- *	saved_mode(saved)		in which mode the code runs: what follows is told by it
+ *	saved_are_none(saved)		the task has no user side
+ *	mode_of(from)			in which mode the code runs
  *	saved_at(task)			where the kernel saved them, before it had a helper
  *	saved_are_exact(at, saved)	the program counter was interrupted
  *	hit_user_code(ctx)		whether the clock interrupted user code
