@@ -102,6 +102,8 @@ cat >"$tmp/vdso.s" <<'EOF'
 	.text
 	.globl leaf, framed, sigreturn
 leaf:	ldr	x1, [x0, #240]
+	tst	w2, #0x60
+	b.ne	1f
 	cbz	x1, 1f
 	add	x0, x0, x1
 1:	ret
@@ -118,9 +120,13 @@ framed_end:
 	autiasp
 	ret
 	nop
+	mrs	x2, cntvct_el0
+before_sigreturn:
+	nop
 sigreturn:
 	mov	x8, #139
 	svc	#0
+	.globl before_sigreturn
 	.globl in_framed, framed_end
 EOF
 $cross -nostdlib -shared -o "$tmp/vdso" "$tmp/vdso.s"
@@ -129,3 +135,4 @@ rule "a leaf without CFI" "$tmp/vdso" "$(at leaf)" "cfa=sp+0 fp=same+0 ra=reg re
 rule "a frame without CFI" "$tmp/vdso" "$(at in_framed)" "cfa=sp+48 fp=cfa-48 ra=cfa reg=0 extra=-40"
 rule "its end" "$tmp/vdso" "$(at framed_end)" "cfa=sp+0 fp=same+0 ra=reg reg=30"
 rule "the return from a signal handler" "$tmp/vdso" "$(at sigreturn)" "ra=SIGNAL"
+rule "the byte before it, which walks look up" "$tmp/vdso" "$(at before_sigreturn)" "ra=SIGNAL"

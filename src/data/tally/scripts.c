@@ -44,6 +44,7 @@ const char *script_reason_name(uint64_t reason)
 		[CODE_NO_CODE] = "unknown code",
 		[CODE_NO_CALLER] = "caller not found",
 		[CODE_FROZEN] = "frozen frames",
+		[CODE_ARCHITECTURE] = "not on this architecture",
 	};
 
 	return reason < SCRIPT_N_REASONS ? names[reason] : NULL;

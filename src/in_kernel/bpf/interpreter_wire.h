@@ -35,6 +35,7 @@ enum wire_script_reason {
 	WIRE_SCRIPT_NO_CODE,   /* generated code that is in no known block */
 	WIRE_SCRIPT_NO_CALLER, /* no return address where it should be */
 	WIRE_SCRIPT_FROZEN,    /* functions of a virtual thread whose frames are in the heap */
+	WIRE_SCRIPT_ARCHITECTURE, /* interpreters are not read on this architecture yet */
 	WIRE_N_SCRIPT_REASONS,
 };
 

@@ -38,4 +38,7 @@ enum task_from {
 #define TASK_FIELD(task, from, field)                                                              \
 	((from) == TASK_CURRENT && has_typed_task() ? (task)->field : BPF_CORE_READ(task, field))
 
+/* Uses what is above. */
+#include "arch/thread_pointer.bpf.h"
+
 #endif

@@ -99,6 +99,9 @@ static bool follow(struct gap *gap, uint32_t at)
 
 	if (returns_from_signal(gap, at)) {
 		gap->seen[at] = gap->seen[at + 1] = SIGNALS;
+		/* Walks look up the byte before what the kernel returns to: there is a nop. */
+		if (at > 0 && aarch64_is_padding(gap->words[at - 1]))
+			gap->seen[at - 1] = SIGNALS;
 		return true;
 	}
 	leads = aarch64_step(gap->words[at], gap->begin + at * 4ull, &frame, &target);
@@ -157,7 +160,6 @@ static int put(const struct gap *gap, struct rule_table *rules, struct code_rang
 {
 	for (uint32_t at = 0, next; at < gap->n; at = next) {
 		struct wire_rule rule = rule_of(gap, at), other;
-		uint64_t begin = gap->begin + at * 4ull;
 		struct code_range range = { .source = UNWIND_CODE };
 		int r;
 
@@ -169,10 +171,7 @@ static int put(const struct gap *gap, struct rule_table *rules, struct code_rang
 			if (memcmp(&other, &rule, sizeof(rule)) != 0)
 				break;
 		}
-		/* Walks look up the byte before what the kernel returns to. */
-		if (gap->seen[at] == SIGNALS && at > 0 && !gap->seen[at - 1])
-			begin -= 4;
-		range.begin = (uint32_t)begin;
+		range.begin = (uint32_t)(gap->begin + at * 4ull);
 		range.end = (uint32_t)(gap->begin + next * 4ull);
 		range.context = rule_table_add(rules, &rule);
 		r = code_ranges_add(ranges, &range);

@@ -173,8 +173,9 @@ static bool may_change(uint32_t word, const struct aarch64_frame *frame)
 	}
 	if ((group & 7) == 7) /* vectors: some write a general register */
 		return to == FP || to == LR;
-	if (to == SP) /* and, orr, eor of constants; sums of an extended register */
-		return (word & 0x1f800000) == 0x12000000 || (word & 0x1fe00000) == 0x0b200000;
+	if (to == SP) /* and, orr, eor of constants; sums of an extended register, without flags */
+		return ((word & 0x1f800000) == 0x12000000 && bits(word, 29, 2) != 3) ||
+		       (word & 0x3fe00000) == 0x0b200000;
 	return to == LR || (to == FP && !frame->fp);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "interpreters/interpreters.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,8 @@ static int read_in_child(const struct confined_job *job)
 		r = readers[language]->read(elf, &interpreter);
 	if (r < 0)
 		return r;
+	if (elf->machine != EM_X86_64)
+		interpreter.refused = WIRE_SCRIPT_ARCHITECTURE;
 	confined_send(job, &interpreter, sizeof(interpreter));
 	return 0;
 }
