@@ -178,7 +178,7 @@ int sites_check_64(const struct sites *sites, struct error *err)
 	    ident[EI_CLASS] == ELFCLASS64)
 		return 0;
 	return error_usage(err,
-			   "arguments --if and --sum: %.200s is 32-bit code, whose arguments are "
+			   "argument --if: %.200s is 32-bit code, whose arguments are "
 			   "not in registers",
 			   sites->library.path);
 }

@@ -143,7 +143,8 @@ int function_columns_check(const struct function_columns *columns, const struct 
 					   "--diff BASE",
 					   names[column][0]);
 		if (column == COLUMN_EVENTS && !profile->meta->summed)
-			return error_usage(err, "argument --columns: %s is of sums: use --sum",
+			return error_usage(err,
+					   "argument --columns: %s is of sums: measure with --time",
 					   names[column][0]);
 	}
 	return 0;
