@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/own.h"
+#include "process/remote_memory.h"
 
 /* A thread in a system call. */
 struct call {
+	struct remote_memory *memory;
 	uint32_t tgid, tid;
 	uint64_t number, arguments[6];
 };
@@ -105,10 +106,9 @@ struct glibc_mutex {
 
 static bool read_memory(const struct call *call, void *to, size_t size, uint64_t address)
 {
-	struct iovec local = { to, size };
-	struct iovec remote = { (void *)(uintptr_t)address, size }; // NOLINT: another process's
+	const struct remote_place from = { (pid_t)call->tgid, (pid_t)call->tid, address };
 
-	return process_vm_readv((pid_t)call->tid, &local, 1, &remote, 1, 0) == (ssize_t)size;
+	return remote_memory_read(call->memory, &from, to, size) == size;
 }
 
 /*
@@ -272,9 +272,10 @@ static bool read_call(struct call *call)
 	return sp >> 32 || pc >> 32;
 }
 
-bool wait_read(uint32_t tgid, uint32_t tid, struct thread_wait *ret_wait)
+bool wait_read(struct remote_memory *memory, uint32_t tgid, uint32_t tid,
+	       struct thread_wait *ret_wait)
 {
-	struct call call = { .tgid = tgid, .tid = tid };
+	struct call call = { .memory = memory, .tgid = tgid, .tid = tid };
 
 	*ret_wait = (struct thread_wait){ 0 };
 	if (!read_call(&call))

@@ -19,7 +19,10 @@ struct thread_wait {
 	uint32_t thread; /* of the same process, that has what it waits for; 0: not known */
 };
 
+struct remote_memory;
+
 /* False: it is in no system call, or that cannot be read. */
-bool wait_read(uint32_t tgid, uint32_t tid, struct thread_wait *ret_wait);
+bool wait_read(struct remote_memory *memory, uint32_t tgid, uint32_t tid,
+	       struct thread_wait *ret_wait);
 
 #endif

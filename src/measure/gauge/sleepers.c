@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -17,10 +16,12 @@
 #include "bpf/off_cpu_wire.h"
 #include "bpf/stack_hash.h"
 #include "gauge/threads.h"
+#include "process/remote_memory.h"
 #include "process/waits.h"
 #include "stacktally.skel.h"
 
 _Static_assert(THREAD_WAIT_SIZE == WAIT_TEXT_SIZE, "the text is copied");
+_Static_assert(WIRE_REST_MAX <= REMOTE_MEMORY_MAX, "a copy of a stack is one read");
 
 struct sleeper {
 	struct found_thread is;
@@ -37,6 +38,7 @@ struct sleepers {
 	struct sleeper *list;
 	uint32_t n, capacity;
 	struct index by_stack, by_tid;
+	struct remote_memory *memory;
 	int iterator; /* -1: not begun, or over */
 };
 
@@ -120,6 +122,11 @@ int sleepers_find(const struct plan *plan, struct stacktally *skeleton,
 	if (!sleepers)
 		return error_set(err, -ENOMEM, "out of memory");
 	*sleepers = (struct sleepers){ .plan = plan, .skeleton = skeleton, .iterator = -1 };
+	r = remote_memory_new(&sleepers->memory);
+	if (r < 0) {
+		sleepers_free(sleepers);
+		return error_set(err, r, "cannot start a thread: %s", strerror(-r));
+	}
 	r = threads_each(plan, skeleton, add_sleeper, sleepers);
 	if (r < 0) {
 		sleepers_free(sleepers);
@@ -139,6 +146,7 @@ void sleepers_free(struct sleepers *sleepers)
 	index_free(&sleepers->by_stack);
 	index_free(&sleepers->by_tid);
 	own_fd(&sleepers->iterator);
+	remote_memory_free(sleepers->memory);
 	free(sleepers);
 }
 
@@ -195,14 +203,15 @@ static int keep_kernel_stack(struct sleeper *sleeper, const struct wire_sleeper 
 }
 
 /* The bytes of the stack that can be read from its pointer on. */
-static uint32_t copy_stack(const struct wire_sleeper *is, void *bytes)
+static uint32_t copy_stack(const struct sleepers *sleepers, uint32_t tgid,
+			   const struct wire_sleeper *is, void *bytes)
 {
-	uint64_t from = is->walk.registers[UNWIND_SP], size = is->stack_start - from;
-	struct iovec to = { bytes, size < WIRE_REST_MAX ? size : WIRE_REST_MAX };
-	struct iovec of = { (void *)(uintptr_t)from, to.iov_len }; // NOLINT: another process's
-	ssize_t n = process_vm_readv((pid_t)is->tid, &to, 1, &of, 1, 0);
+	const struct remote_place from = { (pid_t)tgid, (pid_t)is->tid,
+					   is->walk.registers[UNWIND_SP] };
+	uint64_t size = is->stack_start - from.address;
 
-	return n < 0 ? 0 : (uint32_t)n;
+	return (uint32_t)remote_memory_read(sleepers->memory, &from, bytes,
+					    size < WIRE_REST_MAX ? size : WIRE_REST_MAX);
 }
 
 /* Has the unwinder finish a walk that is at its first frame. */
@@ -225,7 +234,7 @@ static int defer(const struct sleepers *sleepers, const struct sleeper *sleeper,
 	rest.walk.known = UNWIND_ALL_KNOWN;
 	rest.walk.tgid = is->tid;
 	rest.walk.may_chain = sleepers->plan->unwind == PLAN_UNWIND_AUTO;
-	rest.size = copy_stack(is, record->bytes);
+	rest.size = copy_stack(sleepers, sleeper->is.tgid, is, record->bytes);
 	if (!still_sleeps(sleepers, is->tid))
 		return 0;
 	end = (unsigned char *)&record->frames[is->n_kernel + 1];
@@ -322,7 +331,7 @@ static bool describe(const struct sleepers *sleepers, const struct sleeper *slee
 	const struct found_thread *before = &sleeper->is;
 	struct found_thread now = { 0 };
 	struct thread_wait wait;
-	bool waits = wait_read(before->tgid, before->tid, &wait);
+	bool waits = wait_read(sleepers->memory, before->tgid, before->tid, &wait);
 
 	if (!threads_read(before->tid, &now))
 		return false;

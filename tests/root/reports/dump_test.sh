@@ -117,6 +117,22 @@ else
 	echo "skip gdb: it is not installed, or the machine is slow"
 fi
 
+# ---- a process that holds whoever reads its memory
+begin "$programs/holds_readers"
+if [[ $said == skip* ]]; then
+	echo "skip a process that holds readers: this kernel has no userfaultfd for us"
+else
+	timeout -s KILL $((30 * slow)) "$profile" --dump -p "$pid" >"$out" 2>"$err"
+	status=$?
+	exits "a process that holds readers does not hold the dump" 0
+	says "its threads are shown" "^holder \([0-9/]+\): blocked.*, in pause" "$out"
+	says "so are those after it" "^usual \([0-9/]+\): blocked.*, in pause" "$out"
+	timeout -s KILL $((30 * slow)) "$profile" --off-cpu -f -p "$pid" 1 >"$out" 2>"$err"
+	status=$?
+	exits "nor a measurement of time off the CPU" 0
+fi
+end
+
 measure --dump -o "$tmp/x.html"
 exits "a page cannot show it" 2
 says "which is told" "format 'html' cannot show it: use text, folded or json"
