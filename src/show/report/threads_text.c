@@ -102,7 +102,7 @@ static void put_shares(struct bytes *bytes, const struct listed_thread *thread)
 	put_share(bytes, "blocked", thread->blocked_ns, all, &first);
 	put_share(bytes, "waiting for a CPU", thread->ready_ns, all, &first);
 	if (first)
-		bytes_string(bytes, thread->state == 'Z' ? "ended (Z)" : "not seen");
+		bytes_string(bytes, thread->state == 'Z' ? "ended (Z)" : "running");
 }
 
 static void put_thread(struct bytes *bytes, const struct listed_thread *thread)

@@ -134,7 +134,7 @@ static const char *why_none(const struct listed_thread *thread)
 		return "it waited for a CPU all the time";
 	if (thread->stayed)
 		return "the kernel did not tell its stack";
-	return "it was on its way between two places all the time";
+	return "it ran, and no sample of it came in this time";
 }
 
 /* ---- the tally of the dump ---- */
