@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * The caller of the innermost frame, which may be anywhere between a function's first instruction
+ * and its last: what was pushed or popped is told by the instructions there, and a return address
+ * must be one. What cannot be told ends the walk, with a reason.
+ */
+#ifndef STACKTALLY_LANGUAGES_JAVA_LEAVES_BPF_H
+#define STACKTALLY_LANGUAGES_JAVA_LEAVES_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/hints.h"
+#include "bpf/interpreter_wire.h"
+#include "bpf/scratch.bpf.h"
+#include "bpf/window.bpf.h"
+#include "languages/interp_run.bpf.h"
+#include "languages/java_blobs.bpf.h"
+#include "languages/java_frames.bpf.h"
+
+/* ---- compiled methods ---- */
+
+enum java_state {
+	JAVA_POPPED, /* its return address is at the stack pointer */
+	JAVA_SAVED,  /* and the caller's frame pointer below it */
+	JAVA_NO_FP,  /* the frame is there, but the register is still the caller's */
+	JAVA_WHOLE,
+};
+
+/* cmp N(%r15),%rsp: a method returns, and looks whether it is to wait first. */
+static __always_inline bool java_is_poll(__u64 code)
+{
+	return (code & 0xffffff) == 0x673b49 || (code & 0xffffff) == 0xa73b49;
+}
+
+/* Whether the last instructions of a method follow a `pop %rbp`. */
+static __always_inline bool java_is_left(__u64 code)
+{
+	return (code & 0xff) == 0xc3 || java_is_poll(code) || (code & 0xff) == 0xe9 ||
+	       (code & 0xffff) == 0xe0ff || (code & 0xffffff) == 0x77f8c5;
+}
+
+/*
+ * What the instructions around the next one tell: `before` are the 8 bytes before it, `code` and
+ * `more` the 16 from it on.
+ */
+static __always_inline enum java_state java_leaving(__u64 before, __u64 code, __u64 more)
+{
+	bool popped = before >> 56 == 0x5d;
+	__u64 after = (code & 0xffffff) == 0x673b49 ? code >> 32 : code >> 56 | (more & 0xff) << 8;
+
+	if ((code & 0xff) == 0xc3)
+		return JAVA_POPPED;
+	if ((code & 0xff) == 0x5d && java_is_left(code >> 8))
+		return JAVA_SAVED;
+	if (java_is_poll(code) && ((after & 0xffff) == 0x870f || (after & 0xffff) == 0x820f))
+		return JAVA_POPPED;
+	if ((code & 0xffff) == 0x870f && (code >> 48 & 0xff) == 0xc3)
+		return JAVA_POPPED;
+	if (popped && java_is_left(code))
+		return JAVA_POPPED;
+	/* lea N(%rip),%r10; mov %r10,N(%r15); jmp: it waits now. */
+	if ((code & 0xffffff) == 0x158d4c && (code >> 56 | (more & 0xffff) << 8) == 0x97894d &&
+	    more >> 48 == 0xe9)
+		return JAVA_POPPED;
+	if ((code & 0xffffff) == 0x97894d && code >> 56 == 0xe9)
+		return JAVA_POPPED;
+	if ((code & 0xff) == 0xe9 && (before >> 8 & 0xffffff) == 0x97894d)
+		return JAVA_POPPED;
+	/* The exception check of a wrapper: leave; cmp $0,N(%r15); jne; ret. */
+	if (before >> 56 == 0xc9 || ((code & 0xffff) == 0x850f && (code >> 48 & 0xff) == 0xc3))
+		return JAVA_POPPED;
+	return JAVA_WHOLE;
+}
+
+/* Bytes of an instruction that does nothing; 0: it is none. */
+static __always_inline __u32 java_nop(__u64 code)
+{
+	__u8 mode = code >> 16, far = code >> 24;
+
+	if ((code & 0xff) == 0x90)
+		return 1;
+	if ((code & 0xffff) == 0x9066)
+		return 2;
+	if ((code & 0xffff) == 0x1f0f)
+		return mode == 0x84   ? 8
+		       : mode == 0x80 ? 7
+		       : mode == 0x44 ? 5
+		       : mode == 0x40 ? 4
+				      : 3;
+	if ((code & 0xffffff) == 0x1f0f66)
+		return far == 0x84 ? 9 : 6;
+	return (code & 0xffffff) == 0x906666 ? 3 : (code & 0xffffffff) == 0x90666666 ? 4 : 0;
+}
+
+/* Bytes of an instruction of a prologue, and what it does to the state; 0: it is none. */
+static __always_inline __u32 java_prologue(__u64 code, enum java_state *state)
+{
+	if ((code & 0xffffff) == 0x248489) /* mov %eax,-N(%rsp) */
+		return 7;
+	if ((code & 0xff) == 0x55) { /* push %rbp */
+		*state = JAVA_SAVED;
+		return 1;
+	}
+	if ((code & 0xffffff) == 0xec8b48 || (code & 0xffffff) == 0xe58948) /* mov %rsp,%rbp */
+		return 3;
+	if ((code & 0xffffff) == 0xec8348 || (code & 0xffffff) == 0xec8148) { /* sub $N,%rsp */
+		*state = *state == JAVA_SAVED ? JAVA_WHOLE : JAVA_NO_FP;
+		return (code & 0xff00) == 0x8300 ? 4 : 7;
+	}
+	if ((code & 0xffffffff) == 0x246c8948 || (code & 0xffffffff) == 0x24ac8948) {
+		*state = JAVA_WHOLE; /* mov %rbp,N(%rsp) */
+		return (code & 0xff0000) == 0x6c0000 ? 5 : 8;
+	}
+	return java_nop(code);
+}
+
+#define JAVA_PROLOGUE	    12 /* instructions */
+#define JAVA_PROLOGUE_BYTES 64
+
+/*
+ * What the instructions from `entry` up to `pc` have done. A global function, which the verifier
+ * checks once.
+ */
+__noinline int java_entering(__u64 entry, __u64 pc)
+{
+	enum java_state state = JAVA_POPPED;
+
+	for (__u32 i = 0; i < JAVA_PROLOGUE && entry < pc; i++) {
+		__u64 code;
+		__u32 size;
+
+		if (!read_word(&code, entry))
+			return JAVA_WHOLE;
+		size = java_prologue(code, &state);
+		if (!size)
+			return JAVA_WHOLE;
+		entry += size;
+		if (state == JAVA_WHOLE)
+			break;
+	}
+	return state;
+}
+
+/*
+ * Whether a frame at `sp`, in code that `pc` returns to and with frame pointer `fp`, has a caller
+ * of its own. A global function, which the verifier checks once.
+ */
+__noinline int java_fits(__u32 number, __u64 pc, __u64 sp, __u64 fp)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct java_walk *java;
+	__u64 at = fp + JAVA_FRAME_RETURN, caller;
+
+	if (!slot)
+		return 0;
+	java = &slot->interp.java_walk;
+	if (java_is_interpreter(java, pc)) {
+		if (fp < sp || fp & 7)
+			return 0;
+	} else if (pc == java->is.call_stub_return) {
+		return fp >= sp && !(fp & 7);
+	} else {
+		if (java_find(number, pc) == JAVA_NONE || java->other.frame < 16)
+			return 0;
+		at = sp + java->other.frame - 8;
+	}
+	return !window_read(slot, number, &caller, sizeof(caller), at) &&
+	       java_returns(number, caller);
+}
+
+/*
+ * Looks at the two words below `sp`. 1: the second is certain to be the return address of what was
+ * interrupted; else it may be noted as a candidate: one that fits, before those that do not. A
+ * global function, which the verifier checks once.
+ */
+__noinline int java_consider(__u32 number, __u64 sp)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct java_candidates *found;
+	__u64 saved[2];
+	int returns;
+
+	if (!slot || window_read(slot, number, saved, sizeof(saved), sp - 16))
+		return 0;
+	returns = java_returns(number, saved[1]);
+	if (!returns)
+		return 0;
+	found = &slot->interp.java_walk.found;
+	/* An adapter moves the return address of the interpreter, and leaves the old one above. */
+	if (found->n && saved[1] == found->pc)
+		return 0;
+	found->n++;
+	if (returns == JAVA_RETURN_HERE) {
+		found->fitting = 1;
+	} else if (java_fits(number, saved[1], sp, saved[0])) {
+		found->fitting++;
+		/* Those behind it only count, if it is the first word. */
+		if (found->fitting > 1 && found->first_fits)
+			return 0;
+		found->first_fits = sp == found->first;
+	} else if (found->n > 1) {
+		return 0;
+	}
+	found->sp = sp;
+	found->fp = saved[0];
+	found->pc = saved[1];
+	return returns == JAVA_RETURN_HERE;
+}
+
+/* Looks at `most` words from `sp` on, `step` bytes apart. */
+static __always_inline const struct java_candidates *java_look(struct scratch *slot, __u32 number,
+							       __u64 sp, __u32 most, __u64 step)
+{
+	struct java_candidates *found = &slot->interp.java_walk.found;
+
+	*found = (struct java_candidates){ .first = sp };
+	for (__u32 i = 0; i < most; i++) {
+		if (java_consider(number, sp))
+			break;
+		sp += step;
+	}
+	return found;
+}
+
+#define JAVA_PUSHED 3 /* pairs of words that the code of a method pushes, plus 1 */
+
+#define JAVA_CODE_BEFORE 64 /* bytes */
+
+/*
+ * Whether words may have been pushed by the instructions before the one that was interrupted: two
+ * at once, as one alone would show in the stack pointer.
+ */
+static __always_inline bool java_may_have_pushed(struct scratch *slot)
+{
+	__u8 *code = slot->interp.code;
+
+	if (bpf_probe_read_user(code, JAVA_CODE_BEFORE,
+				(const void *)(slot->walk.pc - JAVA_CODE_BEFORE)))
+		return true;
+	for (__u32 i = 0; i + 1 < JAVA_CODE_BEFORE; i++)
+		if ((code[i] & 0xf8) == 0x50 && (code[i + 1] & 0xf8) == 0x50)
+			return true;
+	return false;
+}
+
+/*
+ * The caller of an interrupted method whose frame is there. Frames of methods begin at multiples of
+ * 16, so the stack pointer tells whether an odd number of words was pushed. A stack has old return
+ * addresses where nothing was written since: one that is that of a call of this method is taken
+ * before others, then the only one whose caller has a caller; of several none. A global function,
+ * which the verifier checks once.
+ */
+__noinline int java_whole(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct java_candidates *found;
+	__u64 sp;
+
+	if (!slot)
+		return WIRE_END_STALE;
+	sp = slot->walk.registers[UNWIND_SP];
+	found = java_look(slot, number, sp + slot->interp.java_walk.blob.frame + (sp & 8),
+			  JAVA_PUSHED, 16);
+	if (!found->n)
+		return java_fail(slot, WIRE_SCRIPT_NO_CALLER);
+	if (found->n > 1 && found->fitting != 1 &&
+	    !(found->first_fits && !(sp & 8) && !java_may_have_pushed(slot)))
+		return java_fail(slot, WIRE_SCRIPT_TORN);
+	return java_go_saved(slot, found->pc, found->sp, found->fp);
+}
+
+#define JAVA_GO_ON (-1) /* in place of an enum wire_end: it was not told */
+
+/*
+ * The caller of an interrupted method, unless its frame is there: then JAVA_GO_ON. A global
+ * function, which the verifier checks once.
+ */
+__noinline int java_leaf(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct java_blob *blob;
+	__u64 code[3], sp, fp, pc, saved[2];
+	int state;
+
+	if (!slot)
+		return WIRE_END_STALE;
+	blob = &slot->interp.java_walk.blob;
+	pc = slot->walk.pc;
+	sp = slot->walk.registers[UNWIND_SP];
+	fp = slot->walk.registers[UNWIND_FP];
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - 8)))
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
+	if (blob->frame < 16 || pc < blob->entry)
+		state = JAVA_POPPED;
+	else
+		state = java_leaving(code[0], code[1], code[2]);
+	if (state == JAVA_WHOLE && pc - blob->entry < JAVA_PROLOGUE_BYTES)
+		state = java_entering(blob->entry, pc);
+	if (state == JAVA_WHOLE)
+		return JAVA_GO_ON;
+	if (state == JAVA_NO_FP)
+		sp += blob->frame - 16;
+	if (state == JAVA_POPPED)
+		sp -= 8;
+	if (window_read(slot, number, saved, sizeof(saved), sp))
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
+	if (!java_returns(number, saved[1]))
+		return java_fail(slot, WIRE_SCRIPT_TORN);
+	return state == JAVA_SAVED ? java_go_saved(slot, saved[1], sp + 16, saved[0])
+				   : java_go(slot, saved[1], sp + 16, fp);
+}
+
+/* ---- the interpreter ---- */
+
+#define JAVA_REGISTER_METHOD 3	/* rbx: of the interpreter, when a method is entered */
+#define JAVA_REGISTER_SENDER 13 /* r13: the caller's stack pointer then */
+
+#define JAVA_MOST_LOCALS 65536ull /* words of a method's variables */
+
+/* Behind a `leave` in the interpreter: the frame is gone, and the function with it. */
+static __always_inline bool java_has_left(__u64 before, __u64 code, const struct unwind_walk *walk)
+{
+	__u64 rbx = walk->registers[JAVA_REGISTER_METHOD];
+
+	if (rbx < walk->registers[UNWIND_SP] || rbx & 7)
+		return false;
+	/* pop %r13, or an instruction between that and the `leave` */
+	return (code & 0xffff) == 0x5d41 || before >> 56 == 0xc9;
+}
+
+/*
+ * A method is being entered: its return address is at the stack pointer, or popped to rax while its
+ * variables are pushed, or in a frame that is just being made. False: its frame is there.
+ */
+static __always_inline bool java_is_entering(struct scratch *slot, __u32 number, __u64 code,
+					     int *ret_end)
+{
+	const __u64 *registers = slot->walk.registers;
+	__u64 sp = registers[UNWIND_SP], fp = registers[UNWIND_FP], saved[2];
+	__u64 sender = registers[JAVA_REGISTER_SENDER], rax = registers[UNWIND_RESULT];
+
+	if (window_read(slot, number, saved, sizeof(saved), sp))
+		return false;
+	/* push %rbp is over */
+	if (((code & 0xffffff) == 0xec8b48 || (code & 0xffffff) == 0xe58948) && saved[0] == fp &&
+	    java_returns(number, saved[1])) {
+		*ret_end = java_go_saved(slot, saved[1], sender, fp);
+		return true;
+	}
+	/* mov %rsp,%rbp is; the method is not in the frame yet */
+	if (fp - sp <= 16 && !window_read(slot, number, saved, sizeof(saved), fp) &&
+	    java_returns(number, saved[1])) {
+		if (fp > sp && window_read(slot, number, &sender, sizeof(sender), fp - 8))
+			return false;
+		*ret_end = java_go_saved(slot, saved[1], sender, saved[0]);
+		return true;
+	}
+	if (sender < sp || sender - sp > JAVA_MOST_LOCALS * 8)
+		return false;
+	if (java_returns(number, saved[0])) {
+		*ret_end = java_go(slot, saved[0], sender, fp);
+		return true;
+	}
+	if (!java_returns(number, rax))
+		return false;
+	*ret_end = java_go(slot, rax, sender, fp);
+	return true;
+}
+
+/*
+ * The caller of an interpreted function that was interrupted. A global function, which the verifier
+ * checks once.
+ */
+__noinline int java_interpreted_leaf(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct java_walk *java;
+	__u64 code[2], top, pc, rbx, r13;
+	int end = 0;
+
+	if (!slot)
+		return WIRE_END_STALE;
+	java = &slot->interp.java_walk;
+	pc = slot->walk.pc;
+	rbx = slot->walk.registers[JAVA_REGISTER_METHOD];
+	r13 = slot->walk.registers[JAVA_REGISTER_SENDER];
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - 8)))
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
+	if (pc - java->is.entry_low < java->is.entry_high - java->is.entry_low) {
+		if (java_is_entering(slot, number, code[1], &end)) {
+			java->method = rbx;
+			return end;
+		}
+		return java_interpreted(slot, number);
+	}
+	if (java_has_left(code[0], code[1], &slot->walk) &&
+	    !window_read(slot, number, &top, sizeof(top), slot->walk.registers[UNWIND_SP]) &&
+	    java_returns(number, top)) {
+		java->kind = JAVA_ENTRY;
+		return java_go(slot, top, rbx, slot->walk.registers[UNWIND_FP]);
+	}
+	/* pop %r13 is over */
+	if (((code[0] >> 48 == 0x5d41 && rbx >= slot->walk.registers[UNWIND_SP] && !(rbx & 7)) ||
+	     rbx == slot->walk.registers[UNWIND_SP]) &&
+	    java_returns(number, r13)) {
+		java->kind = JAVA_ENTRY;
+		return java_go(slot, r13, rbx, slot->walk.registers[UNWIND_FP]);
+	}
+	return java_interpreted(slot, number);
+}
+
+#endif
