@@ -215,14 +215,16 @@ static void make_heap(void)
 	for (uint32_t i = 1; i < (CACHE_END - CACHE) >> 7; i++)
 		made.bytes[SEGMENTS + i] = 1;
 	made.bytes[CACHE + 4] = 1; /* used */
-	/* Two codelets. */
+	/* Codelets: the entries of native methods have another name in newer releases. */
 	put(QUEUE + 8, CODE);
 	put_int(QUEUE + 20, 0x2000);
 	put_int(QUEUE + 28, 0x400);
 	put(CODE, name("return entry points"));
 	put_int(CODE + 8, 0x100);
 	put(CODE + 0x100, name("method entry point (kind = zerolocals)"));
-	put_int(CODE + 0x108, 0x300);
+	put_int(CODE + 0x108, 0x200);
+	put(CODE + 0x300, name("native method entry point (kind = native)"));
+	put_int(CODE + 0x308, 0x100);
 }
 
 static void make(void (*release)(void), const char *without)

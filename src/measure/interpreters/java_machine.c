@@ -8,7 +8,7 @@
 #define MAX_CACHE     (2ull << 30) /* bytes of a code cache: branches in it have 32 bits */
 #define MAX_CODELETS  1024	   /* of the interpreter; 270 are usual */
 #define MAX_TEXT      64
-#define ENTRY_CODELET "method entry point"
+#define ENTRY_CODELET "method entry point" /* of native ones: "native method entry point" */
 
 /* Bytes of metadata objects' headers that the walk reads; offsets are below. */
 #define MAX_OFFSET 88
@@ -219,7 +219,7 @@ static bool is_entry(const struct java_memory *memory, uint64_t text)
 	char description[MAX_TEXT] = "";
 
 	return memory->read(memory->data, description, sizeof(description) - 1, text) == 0 &&
-	       strncmp(description, ENTRY_CODELET, strlen(ENTRY_CODELET)) == 0;
+	       strstr(description, ENTRY_CODELET) != NULL;
 }
 
 /* Where in the interpreter methods are entered: from the first such codelet to the last one. */

@@ -19,6 +19,8 @@
 #define FIRST_DELAY_NS (5 * NS_PER_MS)
 #define LAST_DELAY_NS  (2 * NS_PER_SECOND)
 #define MAX_TRIES      24
+/* What does not fit may not be there yet: in the first 250 ms it is looked at again. */
+#define TRIES_TO_REFUSE 8
 
 struct java_machine {
 	pid_t tgid;
@@ -110,6 +112,8 @@ static bool describe(struct java_machines *machines, struct java_machine *machin
 	if (java_machine_read(&memory, &machine->exports, machine->bias, &process, &machine->why) <
 	    0)
 		return machine->tries < MAX_TRIES;
+	if (process.refused && machine->tries < TRIES_TO_REFUSE)
+		return true;
 	process.interpreter = machine->interpreter;
 	process.number = ++machines->last;
 	machine->written = bpf_map_update_elem(machines->map, &key, &process, BPF_ANY) == 0;
