@@ -105,7 +105,7 @@ WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LI
 COMPARE := $(BUILD)/tests/walks/kernel/compare
 COMPARE_BPF := $(KERNEL_BUILD)/tests/walks/kernel/compare.bpf.o
 # Programs that compare walks with true stacks; all other files of the folder are linked into each.
-ORACLES := $(BUILD)/tests/walks/oracle/shadow
+ORACLES := $(addprefix $(BUILD)/tests/walks/oracle/,shadow java_steps)
 ORACLE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(ORACLES:$(BUILD)/%=%.c),\
 	$(wildcard tests/walks/oracle/*.c)))
 # A walker by tables in memory, for unit tests and oracles.

@@ -11,7 +11,9 @@
 
 #include "languages/interpreter.bpf.h"
 #include "tests/walks/in_memory/interpreter.h"
+#include "tests/walks/in_memory/java.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +25,9 @@ const volatile __u32 languages = ~0u;
 
 /* The helpers have no context: this is of the walk that is in progress. */
 static struct replay {
-	struct interpreter_start start;
+	struct wire_interpreter is;
+	struct wire_java_process machine;
+	struct java_places places;
 	struct interpreter_memory memory;
 	struct scratch slot;
 	struct task_struct task;
@@ -59,9 +63,11 @@ static long bpf_probe_read_kernel(void *to, uint64_t size, const void *from)
 static void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	(void)key;
-	return map == &scratch	      ? (void *)&replay.slot
-	       : map == &interpreters ? (void *)&replay.start.is
-				      : NULL;
+	return map == &scratch		? (void *)&replay.slot
+	       : map == &interpreters	? (void *)&replay.is
+	       : map == &java_processes ? (void *)&replay.machine
+	       : map == &java_places	? (void *)&replay.places
+					: NULL;
 }
 
 static long bpf_map_update_elem(void *map, const void *key, const void *value, uint64_t flags)
@@ -142,6 +148,98 @@ static size_t put_frame_text(char *text, size_t size, uint64_t frame)
 	return (size_t)snprintf(text, size, "[%llu]", (unsigned long long)id);
 }
 
+/* ---- Java ---- */
+
+/* The walk of a machine's process; what earlier walks have found out stays. */
+static struct java_walk *begin(const struct interpreter_start *start,
+			       const struct interpreter_memory *memory)
+{
+	replay.is = start->is;
+	replay.machine = start->machine;
+	replay.memory = *memory;
+	replay.slot.interp.language = LANGUAGE_JAVA;
+	replay.slot.interp.java_walk.is = start->machine;
+	replay.slot.interp.java_walk.kind = JAVA_NONE;
+	replay.slot.window.size = 0;
+	replay.slot.walk = (struct unwind_walk){
+		.pc = start->pc,
+		.known = UNWIND_ALL_KNOWN,
+		.exact = 1,
+	};
+	memcpy(replay.slot.walk.registers, start->registers, sizeof(start->registers));
+	return &replay.slot.interp.java_walk;
+}
+
+uint32_t java_callers(const struct interpreter_start *start,
+		      const struct interpreter_memory *memory, struct java_caller *ret_callers,
+		      uint32_t most, uint32_t *ret_reason)
+{
+	struct java_walk *java = begin(start, memory);
+	struct unwind_walk *walk = &replay.slot.walk;
+	uint32_t n = 0;
+
+	*ret_reason = WIRE_SCRIPT_KNOWN;
+	while (n < most && java_steps(&replay.slot)) {
+		if (java_step(0)) {
+			*ret_reason = java->reason;
+			break;
+		}
+		ret_callers[n++] = (struct java_caller){
+			.pc = walk->pc,
+			.sp = walk->registers[UNWIND_SP],
+			.fp = walk->registers[UNWIND_FP],
+			.has_fp = UNWIND_KNOWS(walk, UNWIND_FP),
+		};
+	}
+	return n;
+}
+
+void java_code_at(const struct interpreter_start *start, const struct interpreter_memory *memory,
+		  uint64_t address, struct java_code *ret_code)
+{
+	struct java_walk *java = begin(start, memory);
+	uint64_t name;
+
+	*ret_code = (struct java_code){ .kind = (uint32_t)java_find_here(java, address) };
+	if (ret_code->kind == JAVA_NONE)
+		return;
+	ret_code->begin = java->other.code;
+	ret_code->end = java->other.code_end;
+	ret_code->entry = java->other.entry;
+	name = JAVA_IN(java, java->is.blob_name, uint64_t);
+	if (bpf_probe_read_user_str(ret_code->name, sizeof(ret_code->name), (const void *)name) < 0)
+		ret_code->name[0] = '\0';
+}
+
+/* The functions of generated code, up to native code: a run, or none if there is none. */
+static uint32_t java_run(const struct interpreter_start *start,
+			 const struct interpreter_memory *memory, char *text, size_t size)
+{
+	struct scratch *slot = &replay.slot;
+	size_t used = 0;
+
+	begin(start, memory);
+	frames_begin(slot, 0);
+	while (java_steps(slot) && frames_add_native(slot)) {
+		int end = java_step(0);
+
+		java_place(0);
+		if (end)
+			break;
+	}
+	for (uint32_t i = 0; i < slot->walk_n && used < size; i++) {
+		if (slot->frames[i] & WIRE_FRAME_SCRIPT)
+			used += put_frame_text(text + used, size - used, slot->frames[i]);
+		if (used + 1 < size)
+			text[used++] = i + 1 < slot->walk_n ? ';' : '\n';
+	}
+	if (used < size)
+		text[used] = '\0';
+	return slot->walk_n > 0;
+}
+
+/* ---- all languages ---- */
+
 uint32_t interpreter_runs(const struct interpreter_start *start,
 			  const struct interpreter_memory *memory, char *text, size_t size)
 {
@@ -150,7 +248,9 @@ uint32_t interpreter_runs(const struct interpreter_start *start,
 	uint32_t n = 0;
 
 	memset(&replay, 0, sizeof(replay));
-	replay.start = *start;
+	if (start->is.language == LANGUAGE_JAVA)
+		return java_run(start, memory, text, size);
+	replay.is = start->is;
 	replay.memory = *memory;
 	replay.task.thread.fsbase = start->thread;
 	slot->interpreter = 1;
@@ -179,25 +279,43 @@ uint32_t interpreter_runs(const struct interpreter_start *start,
 	return n;
 }
 
+/* ---- where a walk begins, in a file ---- */
+
+/* What is as large in each version. */
+#define START_BYTES                                                                                \
+	(offsetof(struct interpreter_start, machine) - offsetof(struct interpreter_start, bias))
+
+/* A structure that may grow, with its size. */
+static void write_sized(const void *from, uint64_t size, FILE *file)
+{
+	fwrite(&size, sizeof(size), 1, file);
+	fwrite(from, size, 1, file);
+}
+
+static bool read_sized(void *to, uint64_t most, FILE *file)
+{
+	uint64_t size;
+
+	return fread(&size, sizeof(size), 1, file) == 1 && size <= most &&
+	       fread(to, size, 1, file) == 1;
+}
+
 void interpreter_start_write(const struct interpreter_start *start, FILE *file)
 {
-	uint64_t size = sizeof(start->is);
-
-	fwrite(&size, sizeof(size), 1, file);
-	fwrite(&start->is, sizeof(start->is), 1, file);
-	fwrite(&start->bias, sizeof(*start) - offsetof(struct interpreter_start, bias), 1, file);
+	write_sized(&start->is, sizeof(start->is), file);
+	fwrite(&start->bias, START_BYTES, 1, file);
+	if (start->is.language == LANGUAGE_JAVA)
+		write_sized(&start->machine, sizeof(start->machine), file);
 }
 
 int interpreter_start_read(FILE *file, struct interpreter_start *ret_start)
 {
-	uint64_t size;
-
 	memset(ret_start, 0, sizeof(*ret_start));
-	return fread(&size, sizeof(size), 1, file) == 1 && size <= sizeof(ret_start->is) &&
-			       fread(&ret_start->is, size, 1, file) == 1 &&
-			       fread(&ret_start->bias,
-				     sizeof(*ret_start) - offsetof(struct interpreter_start, bias),
-				     1, file) == 1
+	if (!read_sized(&ret_start->is, sizeof(ret_start->is), file) ||
+	    fread(&ret_start->bias, START_BYTES, 1, file) != 1)
+		return -1;
+	return ret_start->is.language != LANGUAGE_JAVA ||
+			       read_sized(&ret_start->machine, sizeof(ret_start->machine), file)
 		       ? 0
 		       : -1;
 }

@@ -22,6 +22,7 @@ struct interpreter_start {
 	uint64_t bias;				  /* of the interpreter's file in the process */
 	uint64_t thread;			  /* the base of the segment register fs */
 	uint64_t pc, registers[WIRE_N_REGISTERS]; /* by DWARF number */
+	struct wire_java_process machine;	  /* of Java: an instruction of its code is next */
 };
 
 /* With the sizes of structures, which may grow. 0 when it was read. */
@@ -36,7 +37,8 @@ struct interpreter_memory {
 /*
  * Writes a line for each run of functions, from the innermost on: "name (file);name (file)", leaf
  * first, or the number of the reason why they are not known in brackets. Returns how many there
- * are.
+ * are. A run of Java is what generated code runs, from the innermost function to the last one
+ * before native code.
  */
 uint32_t interpreter_runs(const struct interpreter_start *start,
 			  const struct interpreter_memory *memory, char *text, size_t size);

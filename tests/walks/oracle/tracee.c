@@ -127,10 +127,9 @@ static size_t read_code(struct tracee *tracee, uint64_t pc, unsigned char bytes[
 	return got;
 }
 
-enum instruction tracee_instruction(struct tracee *tracee, uint64_t pc)
+enum instruction tracee_decode(const unsigned char *code, size_t n)
 {
-	unsigned char code[16] = {};
-	size_t n = read_code(tracee, pc, code), i = 0;
+	size_t i = 0;
 	static const unsigned char prefixes[] = { 0x66, 0xf2, 0xf3, 0x2e, 0x36,
 						  0x3e, 0x64, 0x65, 0x67 };
 
@@ -155,6 +154,13 @@ enum instruction tracee_instruction(struct tracee *tracee, uint64_t pc)
 		return (code[i + 1] >> 3 & 7) == 4 ? INSTRUCTION_JUMP : INSTRUCTION_OTHER;
 	}
 	return INSTRUCTION_OTHER;
+}
+
+enum instruction tracee_instruction(struct tracee *tracee, uint64_t pc)
+{
+	unsigned char code[16] = {};
+
+	return tracee_decode(code, read_code(tracee, pc, code));
 }
 
 pid_t tracee_start(char *const argv[])

@@ -61,6 +61,7 @@ uint64_t tracee_area(const struct tracee *tracee, uint64_t address);
 /* Returns 0 or -1. */
 int tracee_read(struct tracee *tracee, uint64_t address, void *buffer, size_t size);
 enum instruction tracee_instruction(struct tracee *tracee, uint64_t pc);
+enum instruction tracee_decode(const unsigned char *code, size_t n);
 
 /* Starts a program, stopped before its first instruction. Exits if that is impossible. */
 pid_t tracee_start(char *const argv[]);
