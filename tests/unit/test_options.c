@@ -181,7 +181,7 @@ static void test_prefixes(void **state)
 	clear(&run);
 
 	refuse_profile("profile --c 5",
-		       "ambiguous option: --c could match --cgroup, "
+		       "ambiguous option: --c could match --cgroup, --container, "
 		       "--children, --cpu, --count, --columns, --collapse-recursion, --cgroupmap");
 	/* Ambiguity is reported before other errors. */
 	refuse_profile("profile -p x --o=",
@@ -493,7 +493,7 @@ static void test_options_that_end_parsing(void **state)
 	}
 	refuse_profile("profile -p x -h", "argument -p/--pid: must be an integer");
 	refuse_profile("profile -h --c",
-		       "ambiguous option: --c could match --cgroup, "
+		       "ambiguous option: --c could match --cgroup, --container, "
 		       "--children, --cpu, --count, --columns, --collapse-recursion, --cgroupmap");
 }
 
