@@ -13,6 +13,7 @@ complete -c profile -n 'not __stacktally_has_command' -s h -l help -d 'show this
 complete -c profile -n 'not __stacktally_has_command' -s p -l pid -x -a '(__fish_complete_pids)' -d 'profile process with one or more comma separated PIDs only'
 complete -c profile -n 'not __stacktally_has_command' -s L -l tid -x -d 'profile thread with one or more comma separated TIDs only'
 complete -c profile -n 'not __stacktally_has_command' -l name -x -a '(cat /proc/[0-9]*/comm 2>/dev/null | sort -u)' -d 'only threads of this name'
+complete -c profile -n 'not __stacktally_has_command' -l user -x -d 'only threads of this user, a name or an id'
 complete -c profile -n 'not __stacktally_has_command' -l cgroup -x -a '(__fish_complete_directories)' -d 'only processes in this cgroup'
 complete -c profile -n 'not __stacktally_has_command' -l service -x -d 'only processes of this unit of systemd, also of a users, and also when it'
 complete -c profile -n 'not __stacktally_has_command' -l container -x -d 'only processes in this container, also when it is made again'

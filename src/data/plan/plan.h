@@ -22,6 +22,7 @@ struct plan_filter {
 	bool include_idle;
 	bool self;			  /* --self: of a whole machine, our own process, too */
 	const char *name;		  /* --name: a comm with wildcards, or NULL */
+	const char *user;		  /* --user: a name or an id, or NULL */
 	struct cgroup_filter groups;	  /* --cgroup, --service, --container, --pod */
 	const char *cgroupmap, *mntnsmap; /* pinned BPF maps, or NULL */
 	const char *condition;		  /* --if: of the values of an event, or NULL */

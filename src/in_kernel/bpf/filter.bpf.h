@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * Which tasks are counted: by process, thread, cgroup, mount namespace and CPU. Ids are those of
- * the pid namespace that user space is in. User space fills the maps (session/filters.c).
+ * Which tasks are counted: by process, thread, user, cgroup, mount namespace and CPU. Ids are those
+ * of the pid namespace that user space is in. User space fills the maps (session/filters.c).
  */
 #ifndef STACKTALLY_BPF_FILTER_BPF_H
 #define STACKTALLY_BPF_FILTER_BPF_H
@@ -123,6 +123,8 @@ static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, _
 		return false;
 	/* Idle tasks have tid 0; so has, here, a task outside of our pid namespace. */
 	if (!config_has(WIRE_IDLE) && tid == 0 && (__u32)bpf_get_current_pid_tgid() == 0)
+		return false;
+	if (config_has(WIRE_FILTER_USER) && (__u32)bpf_get_current_uid_gid() != config.user)
 		return false;
 	if (config_has(WIRE_FILTER_TGID) && !is_member(&tgids, tgid))
 		return false;

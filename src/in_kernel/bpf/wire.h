@@ -41,6 +41,7 @@ enum wire_flags {
 	WIRE_LINES = 1 << 16,	     /* lines of interpreted programs: struct wire_script_place */
 	WIRE_NOT_SELF = 1 << 17,     /* neither the process `self` nor its children */
 	WIRE_IF = 1 << 18,	     /* only events that meet expressions.condition */
+	WIRE_FILTER_USER = 1 << 19,  /* only tasks of the user `user` */
 };
 
 /* How user stacks are walked. */
@@ -66,6 +67,8 @@ struct wire_config {
 	__u32 wake_at; /* user space is woken at so many bytes in the ring: a quarter of it */
 	__u32 self;    /* with WIRE_NOT_SELF: the process that measures */
 	__u32 address_bits; /* of user addresses; above them is a signature (PAC) */
+	__u32 user;	    /* with WIRE_FILTER_USER: its id in the first user namespace */
+	__u32 unused;
 };
 
 /* How time off the CPU is counted; set once, before the programs are loaded. Times are ns. */
@@ -263,7 +266,7 @@ struct wire_symbol {
 	char text[WIRE_SYMBOL_SIZE];
 };
 
-_Static_assert(sizeof(struct wire_config) == 64, "both sides agree on struct wire_config");
+_Static_assert(sizeof(struct wire_config) == 72, "both sides agree on struct wire_config");
 _Static_assert(sizeof(struct wire_off_cpu_config) == 32, "no padding");
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, image) == WIRE_HASH_FROM, "hash range");

@@ -133,6 +133,16 @@ static bool is_own(uint32_t tgid)
 	return end && sscanf(end + 1, " %*c %d", &parent) == 1 && parent == getpid();
 }
 
+static bool user_is_wanted(const struct search *search, uint32_t tgid)
+{
+	struct stat status;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/task", tgid);
+	return !(search->flags & WIRE_FILTER_USER) ||
+	       (stat(path, &status) == 0 && status.st_uid == search->skeleton->rodata->config.user);
+}
+
 static bool process_is_wanted(const struct search *search, struct process *process)
 {
 	if (search->flags & WIRE_NOT_SELF && is_own(process->tgid))
@@ -140,7 +150,8 @@ static bool process_is_wanted(const struct search *search, struct process *proce
 	if (search->flags & WIRE_FILTER_TGID &&
 	    !is_member(search->skeleton->maps.tgids, process->tgid))
 		return false;
-	return mount_namespace_is_wanted(search, process->tgid) &&
+	return user_is_wanted(search, process->tgid) &&
+	       mount_namespace_is_wanted(search, process->tgid) &&
 	       cgroup_is_wanted(search, process);
 }
 

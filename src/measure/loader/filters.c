@@ -16,6 +16,7 @@
 #include "base/cpu_list.h"
 #include "base/grow.h"
 #include "base/own.h"
+#include "containers/users.h"
 #include "files/process_view.h"
 #include "stacktally.skel.h"
 
@@ -66,6 +67,19 @@ static int check_cpu(int cpu, struct error *err)
 			return 0;
 	}
 	return error_set(err, -ENODEV, "CPU %d is not online: see " CPU_LIST_ONLINE, cpu);
+}
+
+static int choose_user(const char *name, struct wire_config *config, struct error *err)
+{
+	uid_t user;
+	int r = users_id(name, &user);
+
+	if (r < 0)
+		return error_set(err, r, "no user %s is in /etc/passwd; --user takes an id, too",
+				 name);
+	config->flags |= WIRE_FILTER_USER;
+	config->user = user;
+	return 0;
 }
 
 static int reuse_pinned(struct bpf_map *map, const char *path, const char *option,
@@ -119,7 +133,7 @@ static bool leaves_self_out(const struct plan *plan)
 	const struct plan_filter *filter = &plan->filter;
 
 	return !filter->self && !filter->tgids.n && !filter->tids.n && !filter->name &&
-	       !cgroup_filter_is_given(&filter->groups) && !filter->cgroupmap &&
+	       !filter->user && !cgroup_filter_is_given(&filter->groups) && !filter->cgroupmap &&
 	       !filter->mntnsmap && !plan->command;
 }
 
@@ -145,6 +159,9 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 	if (r < 0)
 		return r;
 	r = check_cpu(filter->cpu, err);
+	if (r < 0)
+		return r;
+	r = filter->user ? choose_user(filter->user, config, err) : 0;
 	if (r < 0)
 		return r;
 	config->flags |= filter->include_idle ? WIRE_IDLE : 0;

@@ -15,6 +15,14 @@ static const struct option_row filter[] = {
 	},
 	{
 		.section = SECTION_FILTERS,
+		.name = "user",
+		.kind = OPTION_STRING,
+		.field = FIELD(user),
+		.metavar = "NAME",
+		.help = "only threads of this user, a name or an id",
+	},
+	{
+		.section = SECTION_FILTERS,
 		.name = "cgroup",
 		.kind = OPTION_STRING,
 		.field = FIELD(cgroup),

@@ -47,7 +47,7 @@ struct shared_options {
 	double duration, interval;	  /* seconds; 0: not given */
 	double time_buckets, keep;	  /* the same */
 	const char *name, *cgroup, *from; /* NULL: not given */
-	const char *service, *container, *pod;
+	const char *service, *container, *pod, *user;
 	const char *range; /* of `from` */
 	const char *diff, *debuginfo, *value;
 	bool diff_raw, diff_share;

@@ -360,6 +360,7 @@ static struct plan_filter filter_of(const struct shared_options *options)
 		.self = options->self,
 		.cpu = options->cpu < 0 ? -1 : (int)options->cpu,
 		.name = options->name,
+		.user = options->user,
 		.groups = { .cgroup = options->cgroup,
 			    .service = options->service,
 			    .container = options->container,
@@ -535,6 +536,7 @@ void shared_plan_meta(const struct plan *plan, struct shared_texts *texts,
 	add_condition(texts, "", filter->follow_forks ? "with children" : NULL);
 	add_condition(texts, "CPU ", filter->cpu >= 0 ? cpu : NULL);
 	add_condition(texts, "threads named ", filter->name);
+	add_condition(texts, "user ", filter->user);
 	add_condition(texts, "cgroup ", part_cgroup(filter->groups.cgroup));
 	add_condition(texts, "service ", filter->groups.service);
 	add_condition(texts, "container ", filter->groups.container);
