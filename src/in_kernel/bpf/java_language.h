@@ -95,8 +95,10 @@ enum java_kind {
 	JAVA_STUBS,	   /* many, which keep frame pointers */
 	JAVA_CONTINUATION, /* of virtual threads, the same */
 	JAVA_BARRIER,	   /* of these: where a frame returns to whose callers are in the heap */
-	JAVA_VTABLE,	   /* dispatches, without a frame */
+	JAVA_VTABLE,	   /* dispatches, or takes arguments for native code, without a frame */
 	JAVA_ADAPTER,	   /* between interpreted and compiled code: without a frame */
+	JAVA_LINKER,	   /* of method handles, between interpreted functions: the same */
+	JAVA_POLL,	   /* where a thread waits: its caller was interrupted, and did not call */
 	JAVA_RUNTIME,	   /* calls into libjvm, with a frame of a known size */
 };
 
@@ -145,7 +147,8 @@ struct java_walk {
 	__u32 reason;	/* enum wire_script_reason: why there is no caller; KNOWN: there is one */
 	__u32 same;	/* where the innermost function that is certain is, is certain, too */
 	__u32 reserved;
-	__u32 depth; /* of chains[0] */
+	__u32 depth;  /* of chains[0] */
+	__u64 target; /* of the call before the return address that was looked at; 0: not known */
 	struct java_candidates found;
 	struct java_tables tables;
 	__u64 chains[2][JAVA_SCOPES]; /* functions inlined in each other, the innermost first */

@@ -111,6 +111,10 @@ static __always_inline __u64 java_block(const struct java_walk *java, __u64 addr
 #define JAVA_NAME_NATIVE      JAVA_NAME('n', 'a', 't', 'i', 'v', 'e', ' ', 'n')
 #define JAVA_NAME_INTERPRETER JAVA_NAME('I', 'n', 't', 'e', 'r', 'p', 'r', 'e')
 #define JAVA_NAME_STUBS	      JAVA_NAME('S', 't', 'u', 'b', 'R', 'o', 'u', 't')
+#define JAVA_NAME_SIGNATURE   JAVA_NAME('n', 'a', 't', 'i', 'v', 'e', ' ', 's')
+#define JAVA_NAME_CACHE	      JAVA_NAME('I', 'n', 'l', 'i', 'n', 'e', 'C', 'a')
+#define JAVA_NAME_LINKER      JAVA_NAME('M', 'e', 't', 'h', 'o', 'd', 'H', 'a')
+#define JAVA_NAME_POLL	      JAVA_NAME('S', 'a', 'f', 'e', 'p', 'o', 'i', 'n')
 #define JAVA_NAME_VTABLE      JAVA_NAME('v', 't', 'a', 'b', 'l', 'e', ' ', 'c')
 #define JAVA_NAME_ADAPTER     JAVA_NAME('I', '2', 'C', '/', 'C', '2', 'I', ' ')
 #define JAVA_NAME_UPCALL      JAVA_NAME('u', 'p', 'c', 'a', 'l', 'l', '_', 's')
@@ -122,6 +126,10 @@ static __always_inline __u32 java_kind_of(__u64 name)
 	       : name == JAVA_NAME_INTERPRETER ? JAVA_INTERPRETED
 	       : name == JAVA_NAME_STUBS       ? JAVA_STUBS
 	       : name == JAVA_NAME_VTABLE      ? JAVA_VTABLE
+	       : name == JAVA_NAME_SIGNATURE   ? JAVA_VTABLE
+	       : name == JAVA_NAME_CACHE       ? JAVA_VTABLE
+	       : name == JAVA_NAME_LINKER      ? JAVA_LINKER
+	       : name == JAVA_NAME_POLL	       ? JAVA_POLL
 	       : name == JAVA_NAME_ADAPTER     ? JAVA_ADAPTER
 	       : name == JAVA_NAME_UPCALL      ? JAVA_ENTRY
 					       : JAVA_RUNTIME;
@@ -246,17 +254,17 @@ __noinline int java_returns(__u32 number, __u64 address)
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	const struct java_blob *other;
 	struct java_walk *java;
-	__u64 bytes, target;
-	int kind;
+	int kind = JAVA_INTERPRETED;
+	__u64 bytes;
 
 	if (!slot)
 		return JAVA_NO_RETURN;
 	java = &slot->interp.java_walk;
+	java->target = 0;
 	if (address - java->is.low >= java->is.high - java->is.low)
 		return JAVA_NO_RETURN;
-	if (java_is_interpreter(java, address))
-		return JAVA_RETURN;
-	kind = java_find_here(java, address); /* calls nest eight times at most */
+	if (!java_is_interpreter(java, address))
+		kind = java_find_here(java, address); /* calls nest eight times at most */
 	other = &java->other;
 	if (kind == JAVA_NONE)
 		return JAVA_NO_RETURN;
@@ -265,14 +273,14 @@ __noinline int java_returns(__u32 number, __u64 address)
 		return JAVA_RETURN;
 	if (!read_word(&bytes, address - 8))
 		return JAVA_NO_RETURN;
-	/* What returns to the barrier was not called from there. */
+	/* What returns to the barrier was not called from there; the interpreter jumps. */
 	if (!java_is_call(bytes))
-		return kind == JAVA_CONTINUATION ? JAVA_RETURN : JAVA_NO_RETURN;
-	target = address + (__s64)(__s32)(bytes >> 32);
-	if ((bytes >> 24 & 0xff) == 0xe8 &&
-	    target - java->blob.at < java->blob.code_end - java->blob.at)
-		return JAVA_RETURN_HERE;
-	return JAVA_RETURN;
+		return kind == JAVA_CONTINUATION || kind == JAVA_INTERPRETED ? JAVA_RETURN
+									     : JAVA_NO_RETURN;
+	if ((bytes >> 24 & 0xff) == 0xe8)
+		java->target = address + (__s64)(__s32)(bytes >> 32);
+	return java->target - java->blob.at < java->blob.code_end - java->blob.at ? JAVA_RETURN_HERE
+										  : JAVA_RETURN;
 }
 
 #endif

@@ -26,6 +26,8 @@
 #define JAVA_FRAME_RETURN 8
 #define JAVA_FRAME_CODE	  (-64)
 
+#define JAVA_GO_ON (-1) /* in place of an enum wire_end: it was not told */
+
 /* There is no caller to be found. */
 static __always_inline int java_fail(struct scratch *slot, __u32 reason)
 {
@@ -72,11 +74,25 @@ static __always_inline int java_go_by_fp(struct scratch *slot, __u32 number)
 	return java_go_saved(slot, saved[1], fp + 16, saved[0]);
 }
 
-#define JAVA_SEARCH 9 /* words that a callee without a frame of its own may have pushed, plus 1 */
+#define JAVA_SEARCH 5 /* pairs of words that may be pushed around a call, plus 1 */
+
+/* Bytes that are pushed right before a call that returns to `pc`, and popped behind it: 0 or 16. */
+static __always_inline __u64 java_pushed_around(__u64 pc)
+{
+	__u64 code[2];
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - 8)))
+		return 0;
+	return (code[0] >> 24 & 0xff) == 0xe8 && (code[0] >> 8 & 0xf8f8) == 0x5050 &&
+			       (code[1] & 0xf8f8) == 0x5858
+		       ? 16
+		       : 0;
+}
 
 /*
- * The caller of a compiled frame, `size` bytes of which are there, below words that may have been
- * pushed. A global function, which the verifier checks once.
+ * The caller of a compiled frame, `size` bytes of which are there, below words that were pushed for
+ * a callee without a frame of its own. The caller's stack pointer is a multiple of 16. A global
+ * function, which the verifier checks once.
  */
 __noinline int java_search(__u32 number, __u64 size)
 {
@@ -86,12 +102,13 @@ __noinline int java_search(__u32 number, __u64 size)
 	if (!slot)
 		return WIRE_END_STALE;
 	sp = slot->walk.registers[UNWIND_SP] + size;
+	sp += (sp & 8) + java_pushed_around(slot->walk.pc);
 	for (__u32 i = 0; i < JAVA_SEARCH; i++) {
 		if (window_read(slot, number, saved, sizeof(saved), sp - 16))
 			return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
 		if (java_returns(number, saved[1]))
 			return java_go_saved(slot, saved[1], sp, saved[0]);
-		sp += 8;
+		sp += 16;
 	}
 	return java_fail(slot, WIRE_SCRIPT_NO_CALLER);
 }
@@ -143,6 +160,34 @@ static __always_inline int java_interpreted(struct scratch *slot, __u32 number)
 	if (sender[0] < fp + 8)
 		return java_fail(slot, WIRE_SCRIPT_TORN);
 	return java_go_saved(slot, pc, sender[0], sender[1]);
+}
+
+/*
+ * As java_interpreted(), of a function that has called a stub: those whose whole work a stub does
+ * have no frame, but only the return address. A global function, which the verifier checks once.
+ */
+__noinline int java_entered_stub(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct java_walk *java;
+	__u64 pc, sp, code;
+
+	if (!slot)
+		return WIRE_END_STALE;
+	java = &slot->interp.java_walk;
+	sp = slot->walk.registers[UNWIND_SP];
+	if (slot->walk.pc - java->is.entry_low >= java->is.entry_high - java->is.entry_low)
+		return java_interpreted(slot, number);
+	/* add $8,%rsp, which was aligned for the call */
+	if (read_word(&code, slot->walk.pc) && (code & 0xffffffff) == 0x08c48348)
+		sp += 8;
+	if (window_read(slot, number, &pc, sizeof(pc), sp))
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
+	/* Of a compiled caller the stack pointer would have to be known. */
+	if (!java_is_interpreter(java, pc))
+		return java_fail(slot, WIRE_SCRIPT_TORN);
+	slot->interp.java_walk.kind = JAVA_ENTRY;
+	return java_go(slot, pc, sp + 8, slot->walk.registers[UNWIND_FP]);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * The caller of the innermost frame, which may be anywhere between a function's first instruction
- * and its last: what was pushed or popped is told by the instructions there, and a return address
- * must be one. What cannot be told ends the walk, with a reason.
+ * The caller of the innermost frame, if that is of compiled code: it may be anywhere between a
+ * method's first instruction and its last. What was pushed or popped is told by the instructions
+ * there, and a return address must be one. What cannot be told ends the walk, with a reason.
  */
 #ifndef STACKTALLY_LANGUAGES_JAVA_LEAVES_BPF_H
 #define STACKTALLY_LANGUAGES_JAVA_LEAVES_BPF_H
@@ -20,8 +20,6 @@
 #include "languages/interp_run.bpf.h"
 #include "languages/java_blobs.bpf.h"
 #include "languages/java_frames.bpf.h"
-
-/* ---- compiled methods ---- */
 
 enum java_state {
 	JAVA_POPPED, /* its return address is at the stack pointer */
@@ -44,11 +42,12 @@ static __always_inline bool java_is_left(__u64 code)
 }
 
 /*
- * What the instructions around the next one tell: `before` are the 8 bytes before it, `code` and
- * `more` the 16 from it on.
+ * What the instructions around the next one tell: `around` are the 8 bytes before it, and the 24
+ * from it on.
  */
-static __always_inline enum java_state java_leaving(__u64 before, __u64 code, __u64 more)
+static __always_inline enum java_state java_leaving(const __u64 around[4])
 {
+	__u64 before = around[0], code = around[1], more = around[2];
 	bool popped = before >> 56 == 0x5d;
 	__u64 after = (code & 0xffffff) == 0x673b49 ? code >> 32 : code >> 56 | (more & 0xff) << 8;
 
@@ -66,14 +65,44 @@ static __always_inline enum java_state java_leaving(__u64 before, __u64 code, __
 	if ((code & 0xffffff) == 0x158d4c && (code >> 56 | (more & 0xffff) << 8) == 0x97894d &&
 	    more >> 48 == 0xe9)
 		return JAVA_POPPED;
+	/* As before, by mov $N,%r10. */
+	if ((code & 0xffff) == 0xba49 && (more >> 16 & 0xffffff) == 0x97894d &&
+	    (around[3] >> 8 & 0xff) == 0xe9)
+		return JAVA_POPPED;
 	if ((code & 0xffffff) == 0x97894d && code >> 56 == 0xe9)
 		return JAVA_POPPED;
 	if ((code & 0xff) == 0xe9 && (before >> 8 & 0xffffff) == 0x97894d)
 		return JAVA_POPPED;
-	/* The exception check of a wrapper: leave; cmp $0,N(%r15); jne; ret. */
-	if (before >> 56 == 0xc9 || ((code & 0xffff) == 0x850f && (code >> 48 & 0xff) == 0xc3))
-		return JAVA_POPPED;
 	return JAVA_WHOLE;
+}
+
+/*
+ * As java_leaving(), of the wrapper of a native method: leave; a poll, which may wait as methods
+ * do; cmp $0,N(%r15); jne; ret; jmp.
+ */
+static __always_inline bool java_leaves_wrapper(__u64 before, __u64 code, __u64 more)
+{
+	bool checks = (code & 0xfffdff) == 0x7f8149, polls = (code & 0xffffff) == 0x47f641;
+
+	if (before >> 56 == 0xc9 && (checks || polls || java_is_poll(code)))
+		return true;
+	/* jne or je, behind the poll */
+	if ((code & 0xfe) == 0x74 && (before >> 24 & 0xffffff) == 0x47f641)
+		return true;
+	if (checks && (more >> 24 & 0xff) == 0xc3)
+		return true;
+	if ((code & 0xffff) == 0x850f && (code >> 48 & 0xff) == 0xc3)
+		return true;
+	return (code & 0xff) == 0xe9 && before >> 56 == 0xc3;
+}
+
+/*
+ * Where a call in compiled code goes that leads on to the interpreter, if that may be here:
+ * mov $N,%rbx; jmp. 0: it is not.
+ */
+static __always_inline __u64 java_leads_on(__u64 pc, __u64 code)
+{
+	return (code & 0xffff) == 0xbb48 ? pc : (code & 0xff) == 0xe9 ? pc - 10 : 0;
 }
 
 /* Bytes of an instruction that does nothing; 0: it is none. */
@@ -145,6 +174,27 @@ __noinline int java_entering(__u64 entry, __u64 pc)
 	return state;
 }
 
+#define JAVA_WRAPPER_BYTES 128
+
+/*
+ * As java_entering(), of a wrapper, `into` bytes of which are over: some have a short way out
+ * before their `push %rbp; mov %rsp,%rbp; sub $N,%rsp`.
+ */
+static __always_inline enum java_state java_wrapper_entering(struct scratch *slot, __u64 into)
+{
+	__u8 *code = slot->interp.code;
+
+	if (into >= JAVA_WRAPPER_BYTES ||
+	    bpf_probe_read_user(code, JAVA_WRAPPER_BYTES,
+				(const void *)slot->interp.java_walk.blob.entry))
+		return JAVA_WHOLE;
+	for (__u32 i = 0; i + 4 < JAVA_WRAPPER_BYTES; i++)
+		if (code[i] == 0x55 && code[i + 1] == 0x48 && code[i + 2] == 0x8b &&
+		    code[i + 3] == 0xec)
+			return into <= i ? JAVA_POPPED : into <= i + 4 ? JAVA_SAVED : JAVA_WHOLE;
+	return JAVA_WHOLE;
+}
+
 /*
  * Whether a frame at `sp`, in code that `pc` returns to and with frame pointer `fp`, has a caller
  * of its own. A global function, which the verifier checks once.
@@ -181,6 +231,7 @@ __noinline int java_consider(__u32 number, __u64 sp)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	struct java_candidates *found;
+	struct java_walk *java;
 	__u64 saved[2];
 	int returns;
 
@@ -189,9 +240,14 @@ __noinline int java_consider(__u32 number, __u64 sp)
 	returns = java_returns(number, saved[1]);
 	if (!returns)
 		return 0;
-	found = &slot->interp.java_walk.found;
+	java = &slot->interp.java_walk;
+	found = &java->found;
 	/* An adapter moves the return address of the interpreter, and leaves the old one above. */
 	if (found->n && saved[1] == found->pc)
+		return 0;
+	/* It called another method. */
+	if (found->first_fits && returns != JAVA_RETURN_HERE && java->target &&
+	    java_find(number, java->target) == JAVA_COMPILED)
 		return 0;
 	found->n++;
 	if (returns == JAVA_RETURN_HERE) {
@@ -273,8 +329,6 @@ __noinline int java_whole(__u32 number)
 	return java_go_saved(slot, found->pc, found->sp, found->fp);
 }
 
-#define JAVA_GO_ON (-1) /* in place of an enum wire_end: it was not told */
-
 /*
  * The caller of an interrupted method, unless its frame is there: then JAVA_GO_ON. A global
  * function, which the verifier checks once.
@@ -283,12 +337,14 @@ __noinline int java_leaf(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	const struct java_blob *blob;
-	__u64 code[3], sp, fp, pc, saved[2];
+	__u64 code[4], sp, fp, pc, saved[2];
+	struct java_walk *java;
 	int state;
 
 	if (!slot)
 		return WIRE_END_STALE;
-	blob = &slot->interp.java_walk.blob;
+	java = &slot->interp.java_walk;
+	blob = &java->blob;
 	pc = slot->walk.pc;
 	sp = slot->walk.registers[UNWIND_SP];
 	fp = slot->walk.registers[UNWIND_FP];
@@ -297,8 +353,16 @@ __noinline int java_leaf(__u32 number)
 	if (blob->frame < 16 || pc < blob->entry)
 		state = JAVA_POPPED;
 	else
-		state = java_leaving(code[0], code[1], code[2]);
-	if (state == JAVA_WHOLE && pc - blob->entry < JAVA_PROLOGUE_BYTES)
+		state = java_leaving(code);
+	if (blob->kind == JAVA_WRAPPER && java_leaves_wrapper(code[0], code[1], code[2]))
+		state = JAVA_POPPED;
+	if (state == JAVA_WHOLE && java_leads_on(pc, code[1]) &&
+	    !window_read(slot, number, saved, sizeof(saved[0]), sp) &&
+	    java_returns(number, saved[0]) && java->target == java_leads_on(pc, code[1]))
+		state = JAVA_POPPED;
+	if (state == JAVA_WHOLE && blob->kind == JAVA_WRAPPER)
+		state = java_wrapper_entering(slot, pc - blob->entry);
+	else if (state == JAVA_WHOLE && pc - blob->entry < JAVA_PROLOGUE_BYTES)
 		state = java_entering(blob->entry, pc);
 	if (state == JAVA_WHOLE)
 		return JAVA_GO_ON;
@@ -312,105 +376,6 @@ __noinline int java_leaf(__u32 number)
 		return java_fail(slot, WIRE_SCRIPT_TORN);
 	return state == JAVA_SAVED ? java_go_saved(slot, saved[1], sp + 16, saved[0])
 				   : java_go(slot, saved[1], sp + 16, fp);
-}
-
-/* ---- the interpreter ---- */
-
-#define JAVA_REGISTER_METHOD 3	/* rbx: of the interpreter, when a method is entered */
-#define JAVA_REGISTER_SENDER 13 /* r13: the caller's stack pointer then */
-
-#define JAVA_MOST_LOCALS 65536ull /* words of a method's variables */
-
-/* Behind a `leave` in the interpreter: the frame is gone, and the function with it. */
-static __always_inline bool java_has_left(__u64 before, __u64 code, const struct unwind_walk *walk)
-{
-	__u64 rbx = walk->registers[JAVA_REGISTER_METHOD];
-
-	if (rbx < walk->registers[UNWIND_SP] || rbx & 7)
-		return false;
-	/* pop %r13, or an instruction between that and the `leave` */
-	return (code & 0xffff) == 0x5d41 || before >> 56 == 0xc9;
-}
-
-/*
- * A method is being entered: its return address is at the stack pointer, or popped to rax while its
- * variables are pushed, or in a frame that is just being made. False: its frame is there.
- */
-static __always_inline bool java_is_entering(struct scratch *slot, __u32 number, __u64 code,
-					     int *ret_end)
-{
-	const __u64 *registers = slot->walk.registers;
-	__u64 sp = registers[UNWIND_SP], fp = registers[UNWIND_FP], saved[2];
-	__u64 sender = registers[JAVA_REGISTER_SENDER], rax = registers[UNWIND_RESULT];
-
-	if (window_read(slot, number, saved, sizeof(saved), sp))
-		return false;
-	/* push %rbp is over */
-	if (((code & 0xffffff) == 0xec8b48 || (code & 0xffffff) == 0xe58948) && saved[0] == fp &&
-	    java_returns(number, saved[1])) {
-		*ret_end = java_go_saved(slot, saved[1], sender, fp);
-		return true;
-	}
-	/* mov %rsp,%rbp is; the method is not in the frame yet */
-	if (fp - sp <= 16 && !window_read(slot, number, saved, sizeof(saved), fp) &&
-	    java_returns(number, saved[1])) {
-		if (fp > sp && window_read(slot, number, &sender, sizeof(sender), fp - 8))
-			return false;
-		*ret_end = java_go_saved(slot, saved[1], sender, saved[0]);
-		return true;
-	}
-	if (sender < sp || sender - sp > JAVA_MOST_LOCALS * 8)
-		return false;
-	if (java_returns(number, saved[0])) {
-		*ret_end = java_go(slot, saved[0], sender, fp);
-		return true;
-	}
-	if (!java_returns(number, rax))
-		return false;
-	*ret_end = java_go(slot, rax, sender, fp);
-	return true;
-}
-
-/*
- * The caller of an interpreted function that was interrupted. A global function, which the verifier
- * checks once.
- */
-__noinline int java_interpreted_leaf(__u32 number)
-{
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
-	struct java_walk *java;
-	__u64 code[2], top, pc, rbx, r13;
-	int end = 0;
-
-	if (!slot)
-		return WIRE_END_STALE;
-	java = &slot->interp.java_walk;
-	pc = slot->walk.pc;
-	rbx = slot->walk.registers[JAVA_REGISTER_METHOD];
-	r13 = slot->walk.registers[JAVA_REGISTER_SENDER];
-	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - 8)))
-		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
-	if (pc - java->is.entry_low < java->is.entry_high - java->is.entry_low) {
-		if (java_is_entering(slot, number, code[1], &end)) {
-			java->method = rbx;
-			return end;
-		}
-		return java_interpreted(slot, number);
-	}
-	if (java_has_left(code[0], code[1], &slot->walk) &&
-	    !window_read(slot, number, &top, sizeof(top), slot->walk.registers[UNWIND_SP]) &&
-	    java_returns(number, top)) {
-		java->kind = JAVA_ENTRY;
-		return java_go(slot, top, rbx, slot->walk.registers[UNWIND_FP]);
-	}
-	/* pop %r13 is over */
-	if (((code[0] >> 48 == 0x5d41 && rbx >= slot->walk.registers[UNWIND_SP] && !(rbx & 7)) ||
-	     rbx == slot->walk.registers[UNWIND_SP]) &&
-	    java_returns(number, r13)) {
-		java->kind = JAVA_ENTRY;
-		return java_go(slot, r13, rbx, slot->walk.registers[UNWIND_FP]);
-	}
-	return java_interpreted(slot, number);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
  * The step from a frame of HotSpot's generated code to its caller: by what is at its address, and
- * by whether it is at a call (languages/java_frames.bpf.h), was interrupted (java_leaves.bpf.h), or
- * is a stub (java_stubs.bpf.h).
+ * by whether it is at a call (languages/java_frames.bpf.h), was interrupted (java_leaves.bpf.h and
+ * java_interpreted.bpf.h), or is a stub (java_stubs.bpf.h).
  */
 #ifndef STACKTALLY_LANGUAGES_JAVA_STEP_BPF_H
 #define STACKTALLY_LANGUAGES_JAVA_STEP_BPF_H
@@ -19,6 +19,7 @@
 #include "languages/interp_run.bpf.h"
 #include "languages/java_blobs.bpf.h"
 #include "languages/java_frames.bpf.h"
+#include "languages/java_interpreted.bpf.h"
 #include "languages/java_leaves.bpf.h"
 #include "languages/java_names.bpf.h"
 #include "languages/java_stubs.bpf.h"
@@ -29,7 +30,7 @@ __noinline int java_step(__u32 number)
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	struct java_walk *java;
 	struct java_place *place;
-	bool by_java;
+	bool by_java, by_stub, by_native;
 	__u64 pc;
 	int end;
 
@@ -37,8 +38,9 @@ __noinline int java_step(__u32 number)
 		return WIRE_END_STALE;
 	java = &slot->interp.java_walk;
 	pc = slot->walk.pc;
-	by_java = slot->walk.callee_owner == UNWIND_GENERATED && java->kind >= JAVA_INTERPRETED &&
-		  java->kind <= JAVA_WRAPPER;
+	by_native = slot->walk.callee_owner != UNWIND_GENERATED;
+	by_java = !by_native && java->kind >= JAVA_INTERPRETED && java->kind <= JAVA_WRAPPER;
+	by_stub = !by_native && java->kind == JAVA_STUBS;
 	java->pc = pc;
 	java->exact = slot->walk.exact;
 	java->method = 0;
@@ -46,7 +48,12 @@ __noinline int java_step(__u32 number)
 	java->reason = WIRE_SCRIPT_KNOWN;
 	if (java_is_interpreter(java, pc)) {
 		java->kind = JAVA_INTERPRETED;
-		return java->exact ? java_interpreted_leaf(number) : java_interpreted(slot, number);
+		if (java->exact)
+			return java_interpreted_leaf(number);
+		end = by_native ? java_removed(number) : JAVA_GO_ON;
+		if (end != JAVA_GO_ON)
+			return end;
+		return by_stub ? java_entered_stub(number) : java_interpreted(slot, number);
 	}
 	if (pc == java->is.call_stub_return && !java->exact) {
 		java->kind = JAVA_ENTRY;

@@ -19,9 +19,11 @@
 #include "languages/interp_run.bpf.h"
 #include "languages/java_blobs.bpf.h"
 #include "languages/java_frames.bpf.h"
+#include "languages/java_interpreted.bpf.h"
 #include "languages/java_leaves.bpf.h"
 
-#define JAVA_STUB_WORDS 16 /* that stubs push */
+#define JAVA_STUB_WORDS 16   /* that stubs push */
+#define JAVA_MOST_FRAME 8192 /* bytes of a stub's frame */
 
 /* Whether the frame pointer is that of a frame here, with a return address. */
 static __always_inline bool java_has_frame(struct scratch *slot, __u32 number)
@@ -44,6 +46,11 @@ __noinline int java_called_stub(__u32 number)
 	if (!slot)
 		return WIRE_END_STALE;
 	at = slot->walk.registers[UNWIND_SP];
+	/* It has set its frame pointer; below that, words may be old ones. */
+	if (slot->walk.registers[UNWIND_FP] - at < JAVA_MOST_FRAME &&
+	    !window_read(slot, number, saved, sizeof(saved), slot->walk.registers[UNWIND_FP]) &&
+	    java_returns(number, saved[1]) == JAVA_RETURN_HERE)
+		return java_go_by_fp(slot, number);
 	for (__u32 i = 0; i < JAVA_STUB_WORDS; i++, at += 8) {
 		__u64 fp = slot->walk.registers[UNWIND_FP];
 
@@ -51,9 +58,6 @@ __noinline int java_called_stub(__u32 number)
 			break;
 		if (java_returns(number, saved[1]) != JAVA_RETURN_HERE)
 			continue;
-		/* It has set its frame pointer. */
-		if (i > 0 && fp == at - 8)
-			return java_go_saved(slot, saved[1], at + 8, saved[0]);
 		return java_go(slot, saved[1], at + 8, fp);
 	}
 	return JAVA_GO_ON;
@@ -92,34 +96,220 @@ static __always_inline int java_stub_frame(struct scratch *slot, __u32 number)
 	return java_stub_words(slot, number);
 }
 
+/*
+ * The caller of a stub that begins with `push %rbp; mov %rsp,%rbp` and was interrupted. JAVA_GO_ON:
+ * it does not, or its return address is not where that says.
+ */
+static __always_inline int java_framed_leaf(struct scratch *slot, __u32 number, __u64 before,
+					    __u64 code)
+{
+	const struct java_blob *blob = &slot->interp.java_walk.blob;
+	__u64 fp = slot->walk.registers[UNWIND_FP], sp = slot->walk.registers[UNWIND_SP];
+	__u64 first, saved[2];
+
+	if (!read_word(&first, blob->code))
+		return JAVA_GO_ON;
+	if ((first & 0xffffffff) != 0xec8b4855 && (first & 0xffffffff) != 0xe5894855)
+		return JAVA_GO_ON;
+	/* pop %rcx; jmp *%rcx: an exception's handler is in the place of the return address. */
+	if ((code & 0xffffff) == 0xe1ff59 || ((code & 0xffff) == 0xe1ff && before >> 56 == 0x59))
+		return java_fail(slot, WIRE_SCRIPT_TORN);
+	/*
+	 * The frame is gone: at `ret`, at `jmp *%rax`, or where it goes on with an exception:
+	 * movq $0,N(%r15); mov N(%r15),%rax; jmp
+	 */
+	if ((code & 0xff) == 0xc3 || (code & 0xffff) == 0xe0ff ||
+	    ((code & 0xffffff) == 0x87c749 && before >> 56 == 0x5d) ||
+	    ((code & 0xffffff) == 0x478b49 && !(before >> 32)) ||
+	    ((code & 0xff) == 0xe9 && (before >> 56 == 0xc9 || before >> 56 == 0x5d)))
+		return window_read(slot, number, saved, sizeof(saved[0]), sp) ||
+				       !java_returns(number, saved[0])
+			       ? JAVA_GO_ON
+			       : java_go(slot, saved[0], sp + 8, fp);
+	if (slot->walk.pc - blob->code < 4 || fp < sp || fp - sp > JAVA_MOST_FRAME || fp & 7)
+		return JAVA_GO_ON;
+	/* One that finds an exception's handler puts that into the place of its return address. */
+	if (window_read(slot, number, saved, sizeof(saved), fp) ||
+	    (!java_returns(number, saved[1]) && java_find(number, saved[1]) != JAVA_COMPILED))
+		return java_fail(slot, WIRE_SCRIPT_TORN);
+	return java_go_saved(slot, saved[1], fp + 16, saved[0]);
+}
+
+#define JAVA_ADAPTER_BYTES 192
+
+/* Whether `pop %rax` is over, in an adapter from compiled code: else it comes before a jump. */
+static __always_inline bool java_has_room(struct scratch *slot)
+{
+	__u8 *code = slot->interp.code;
+
+	if (bpf_probe_read_user(code, JAVA_ADAPTER_BYTES, (const void *)slot->walk.pc))
+		return false;
+	for (__u32 i = 0; i + 3 < JAVA_ADAPTER_BYTES; i++) {
+		if (code[i] == 0xff && (code[i + 1] & 0xf8) == 0xe0)
+			return true;
+		/* lea 8(%rsp),%r13; or mov %rsp,%r13 behind it */
+		if ((code[i] == 0x24 && code[i + 1] == 0x08 && code[i + 2] == 0x58) ||
+		    (code[i] == 0x58 && code[i + 1] == 0x4c && code[i + 2] == 0x8b))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * The caller of an adapter that was interrupted: the return address is in rax while room is made
+ * for arguments. A global function, which the verifier checks once.
+ */
+__noinline int java_adapter_leaf(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	__u64 pc, sp, rax, sender, called, code[2];
+	bool made, room;
+
+	if (!slot)
+		return WIRE_END_STALE;
+	sp = slot->walk.registers[UNWIND_SP];
+	rax = slot->walk.registers[UNWIND_RESULT];
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(slot->walk.pc - 8)) ||
+	    window_read(slot, number, &pc, sizeof(pc), sp))
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
+	/* push %rax, sub $N,%rsp, mov %rax,(%rsp), and what is behind `pop %rax` */
+	made = ((code[1] & 0xff) == 0x50 || (code[1] & 0xfffdff) == 0xec8148 ||
+		(code[1] & 0xffffffff) == 0x24048948 || code[0] >> 56 == 0x58) &&
+	       java_returns(number, rax);
+	sender = slot->walk.registers[JAVA_REGISTER_SENDER];
+	room = java_has_room(slot);
+	/* libjvm is called, to let the caller call the interpreter. */
+	if (!made && !room && sender > sp && sender - sp <= JAVA_MOST_FRAME &&
+	    !window_read(slot, number, &called, sizeof(called), sender) &&
+	    java_returns(number, called))
+		return java_go(slot, called, sender + 8, slot->walk.registers[UNWIND_FP]);
+	if (made)
+		pc = rax;
+	else if (!java_returns(number, pc))
+		return java_fail(slot, WIRE_SCRIPT_TORN);
+	if (!made)
+		sp += 8;
+	/* Once there is room for arguments, a register has the stack pointer of a compiled caller.
+	 */
+	if (room && !java_is_interpreter(&slot->interp.java_walk, pc) && sender > sp &&
+	    sender - sp <= JAVA_MOST_LOCALS * 8 && !(sender & 15) &&
+	    (code[1] & 0xffffff) != 0xec8b4c)
+		sp = sender;
+	return java_go(slot, pc, sp, slot->walk.registers[UNWIND_FP]);
+}
+
+/*
+ * The caller of the stub in which a thread waits that has met a poll: the poll's address takes the
+ * place of a word that was pushed, in the course of the stub; what is there before may be anything.
+ */
+static __always_inline int java_poll(struct scratch *slot, __u32 number, __u64 fp)
+{
+	__u64 first, bytes, saved[2];
+	int end;
+
+	if (!read_word(&first, slot->interp.java_walk.blob.code) ||
+	    window_read(slot, number, saved, sizeof(saved), fp))
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
+	/* push %rbx; else the method has left its frame before. */
+	if ((first & 0xff) == 0x53 ? java_find(number, saved[1]) != JAVA_COMPILED
+				   : !java_returns(number, saved[1]))
+		return java_fail(slot, WIRE_SCRIPT_TORN);
+	end = java_go_saved(slot, saved[1], fp + 16, saved[0]);
+	if (end == WIRE_END_NONE && read_word(&bytes, saved[1] - 8) && !java_is_call(bytes))
+		slot->walk.exact = 1;
+	return end;
+}
+
+/*
+ * The caller of the stub of the first compiler by which an exception leaves a method, whose frame
+ * is gone: the return address is at the stack pointer, or a word above, or in rdx at the end. The
+ * stub's code tells it: mov %rax,%r14; mov (%rsp),%rdx. JAVA_GO_ON: it is another stub.
+ */
+static __always_inline int java_unwinding_leaf(struct scratch *slot, __u32 number, __u64 code)
+{
+	__u64 sp = slot->walk.registers[UNWIND_SP], fp = slot->walk.registers[UNWIND_FP];
+	__u64 first, words[2];
+
+	if (!read_word(&first, slot->interp.java_walk.blob.code) ||
+	    (first & 0xffffffffffffff) != 0x24148b48f08b4c)
+		return JAVA_GO_ON;
+	if ((code & 0xffff) == 0xe3ff)
+		return java_go(slot, slot->walk.registers[JAVA_REGISTER_RDX], sp, fp);
+	if (window_read(slot, number, words, sizeof(words), sp))
+		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
+	return java_returns(number, words[0])	? java_go(slot, words[0], sp + 8, fp)
+	       : java_returns(number, words[1]) ? java_go(slot, words[1], sp + 16, fp)
+						: java_fail(slot, WIRE_SCRIPT_TORN);
+}
+
+/* What links method handles enters functions as the interpreter does. */
+static __always_inline int java_linker_leaf(struct scratch *slot, __u32 number)
+{
+	__u64 code[2];
+	int end = 0;
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(slot->walk.pc - 8)) ||
+	    !java_is_entering(slot, number, code, &end))
+		return java_fail(slot, WIRE_SCRIPT_TORN);
+	return end;
+}
+
+/*
+ * The caller of a stub that has pushed a word, -1, in front of its frame: by the frame pointer, or
+ * before there is one, or after. JAVA_GO_ON: it is none.
+ */
+static __always_inline int java_marked_leaf(struct scratch *slot, __u32 number)
+{
+	__u64 sp = slot->walk.registers[UNWIND_SP], fp = slot->walk.registers[UNWIND_FP];
+	__u64 words[2], saved;
+
+	if (!window_read(slot, number, words, sizeof(words), sp) && words[0] == ~0ull &&
+	    java_returns(number, words[1]))
+		return java_go(slot, words[1], sp + 16, fp);
+	if (!window_read(slot, number, words, sizeof(words), sp + 8) && words[0] == ~0ull &&
+	    java_returns(number, words[1]) && !window_read(slot, number, &saved, sizeof(saved), sp))
+		return java_go_saved(slot, words[1], sp + 24, saved);
+	if (fp < sp || fp - sp > JAVA_MOST_FRAME || fp & 7 ||
+	    window_read(slot, number, words, sizeof(words), fp + 8) || words[0] != ~0ull ||
+	    !java_returns(number, words[1]) || window_read(slot, number, &saved, sizeof(saved), fp))
+		return JAVA_GO_ON;
+	return java_go_saved(slot, words[1], fp + 24, saved);
+}
+
 /* The caller of a stub that was interrupted. A global function, which the verifier checks once. */
 __noinline int java_stub_leaf(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	const struct java_blob *blob;
-	__u64 sp, fp, code, words[2], top;
+	__u64 sp, fp, code, around[2], words[2], top;
+	int end;
 
 	if (!slot)
 		return WIRE_END_STALE;
 	blob = &slot->interp.java_walk.blob;
 	sp = slot->walk.registers[UNWIND_SP];
 	fp = slot->walk.registers[UNWIND_FP];
-	if (!read_word(&code, slot->walk.pc) || window_read(slot, number, words, sizeof(words), sp))
+	if (bpf_probe_read_user(around, sizeof(around), (const void *)(slot->walk.pc - 8)) ||
+	    window_read(slot, number, words, sizeof(words), sp))
 		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
+	code = around[1];
 	top = words[0];
-	/* ret, push %rbp, the first instruction, or without a frame */
-	if (((code & 0xff) == 0xc3 || (code & 0xff) == 0x55 || slot->walk.pc == blob->code ||
-	     blob->kind == JAVA_VTABLE || blob->kind == JAVA_ADAPTER) &&
+	/* ret, push %rbp, or the first instruction */
+	if (((code & 0xff) == 0xc3 || (code & 0xff) == 0x55 || slot->walk.pc == blob->code) &&
 	    java_returns(number, top))
+		return java_go(slot, top, sp + 8, fp);
+	/* Before a stub's push %rbp; mov %rsp,%rbp */
+	if ((code >> 24 & 0xffffffff) == 0xec8b4855 && java_returns(number, top))
 		return java_go(slot, top, sp + 8, fp);
 	/* mov %rsp,%rbp */
 	if (((code & 0xffffff) == 0xec8b48 || (code & 0xffffff) == 0xe58948) && words[0] == fp &&
 	    java_returns(number, words[1]))
 		return java_go(slot, words[1], sp + 16, fp);
-	/* An adapter has it in a register while it makes room for arguments. */
-	if (blob->kind == JAVA_ADAPTER && java_returns(number, slot->walk.registers[UNWIND_RESULT]))
-		return java_go(slot, slot->walk.registers[UNWIND_RESULT], sp, fp);
-	return java_stub_frame(slot, number);
+	end = java_unwinding_leaf(slot, number, code);
+	if (end != JAVA_GO_ON)
+		return end;
+	end = java_framed_leaf(slot, number, around[0], code);
+	return end == JAVA_GO_ON ? java_stub_frame(slot, number) : end;
 }
 
 /* By its frame pointer. Some push a word before they have one. */
@@ -144,9 +334,31 @@ static __always_inline int java_stub(struct scratch *slot, __u32 number)
 	const struct java_blob *blob = &slot->interp.java_walk.blob;
 	__u64 sp = slot->walk.registers[UNWIND_SP] + blob->frame, saved[2], bytes;
 
+	if (slot->walk.exact && blob->kind == JAVA_VTABLE)
+		return window_read(slot, number, saved, sizeof(saved[0]),
+				   slot->walk.registers[UNWIND_SP]) ||
+				       !java_returns(number, saved[0])
+			       ? java_fail(slot, WIRE_SCRIPT_TORN)
+			       : java_go(slot, saved[0], slot->walk.registers[UNWIND_SP] + 8,
+					 slot->walk.registers[UNWIND_FP]);
+	if (slot->walk.exact && blob->kind == JAVA_ADAPTER)
+		return java_adapter_leaf(number);
+	if (slot->walk.exact && blob->kind == JAVA_LINKER)
+		return java_linker_leaf(slot, number);
+	if (blob->kind == JAVA_POLL && !slot->walk.exact && blob->frame >= 16)
+		return java_poll(slot, number, sp - 16);
+	if (blob->kind == JAVA_POLL && read_word(&bytes, blob->code) && (bytes & 0xff) == 0x53)
+		return slot->walk.registers[UNWIND_FP] - slot->walk.registers[UNWIND_SP] >
+				       JAVA_MOST_FRAME
+			       ? java_fail(slot, WIRE_SCRIPT_TORN)
+			       : java_poll(slot, number, slot->walk.registers[UNWIND_FP]);
 	if (slot->walk.exact) {
-		int end = java_called_stub(number);
+		int end = JAVA_GO_ON;
 
+		if (blob->kind == JAVA_STUBS)
+			end = java_marked_leaf(slot, number);
+		if (end == JAVA_GO_ON)
+			end = java_called_stub(number);
 		return end == JAVA_GO_ON ? java_stub_leaf(number) : end;
 	}
 	/* The frames between are in the heap; the frame pointer is that of the first one below. */
