@@ -498,6 +498,35 @@ static void calls_scene(struct scene *scene)
 	tally_losses(scene->tally)->lost_values = 2;
 }
 
+/* Memory that is not freed. */
+static void outstanding_scene(struct scene *scene)
+{
+	scene->meta = (struct profile_meta){
+		.command = "stackcount",
+		.command_line = "stackcount --leaks -p 15069",
+		.title = "Tracing 12 functions for \"c:malloc\"... Hit Ctrl-C to end.",
+		.event = "c:malloc",
+		.period = 1,
+		.duration_ns = 2000000000u,
+		.scope = "PID 15069",
+		.user = true,
+		.summed = true,
+		.measure = "outstanding",
+		.unit = "bytes",
+		.has = { .processes = true },
+	};
+	timed(scene, &(struct tally_entry){ .count = 10000,
+					    .events = 100,
+					    .largest = 100,
+					    .tgid = 15069,
+					    .kernel = NONE,
+					    .user = STACK(scene, &libc_pread, &main_a),
+					    .comm = "tar" });
+	tally_losses(scene->tally)->unallocated = 9;
+	tally_losses(scene->tally)->lost_blocks = 3;
+	tally_losses(scene->tally)->lost_bytes = 4096;
+}
+
 /* A function of each language. */
 static void languages_scene(struct scene *scene)
 {
@@ -643,5 +672,6 @@ int main(int argc, char **argv)
 	make(argv[1], "sums", sums_scene);
 	make(argv[1], "times", times_scene);
 	make(argv[1], "calls", calls_scene);
+	make(argv[1], "outstanding", outstanding_scene);
 	return 0;
 }

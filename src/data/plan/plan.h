@@ -50,7 +50,9 @@ struct plan_off_cpu {
 
 /* What is measured of calls of functions, from entry to return. */
 struct plan_calls {
-	bool time; /* --time: how long they took */
+	bool time;	  /* --time: how long they took */
+	bool outstanding; /* --outstanding, --leaks: what they allocated and is not freed */
+	double older;	  /* --older: seconds that it is there already; 0: all counts */
 };
 
 /* Of --dump: so long, in seconds, and so often is it looked at what runs. */

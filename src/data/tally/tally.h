@@ -122,7 +122,10 @@ struct tally_losses {
 	uint64_t unreturned; /* that were jumped over, or whose thread or measurement ended first */
 	uint64_t unentered;  /* returns from calls that were not seen to begin */
 	uint64_t lost_calls; /* of threads that found no room to be followed */
-	uint64_t lost_values; /* whose stack was lost, or that found no room in the ring */
+	/* Whose stack was lost, or that found no room in the ring. */
+	uint64_t lost_values;
+	/* Of blocks of memory: freed that were not seen to be allocated; without room or stack. */
+	uint64_t unallocated, lost_blocks, lost_bytes;
 };
 
 /* How many events an entry has; ns, if its count is of time. */

@@ -10,6 +10,7 @@
  * raw_tp/sched_wakeup       a blocked thread is ready to run (bpf/off_cpu.bpf.h)
  * raw_tp/sched_wakeup_new   a new thread is
  * iter/task                 the threads that sleep when a measurement begins
+ * on_allocate_..., on_free_...  memory is allocated and freed (bpf/blocks.bpf.h)
  * on_user_return, on_kernel_return  a call that is timed returns (bpf/calls.bpf.h)
  * raw_tp/sched_process_exit, ..._exec  a thread ends, or begins another program, maybe in such a
  *                           call
@@ -24,6 +25,7 @@
  * raw_tp/cgroup_mkdir       a cgroup below a chosen one is chosen
  * raw_tp/cgroup_rmdir       it is forgotten
  */
+#include "bpf/blocks.bpf.h"
 #include "bpf/triggers.bpf.h"
 
 /* TP_PROTO(struct task_struct *p) */
@@ -62,6 +64,58 @@ SEC("?kprobe")
 int on_kernel_return(struct pt_regs *ctx)
 {
 	return on_return(ctx, HIT_KERNEL);
+}
+
+/*
+ * The arguments of functions that allocate memory: their names say which argument is the size, and
+ * which the block that is moved, or where the address will be. Sizes that are too large for a
+ * number fail. Of user probes, like the others.
+ */
+#define ALLOCATES(name, size, out, moved, mapping)                                                 \
+	SEC("?kprobe")                                                                             \
+	int name(struct pt_regs *ctx)                                                              \
+	{                                                                                          \
+		if (config.user_depth == 0)                                                        \
+			bpf_tail_call(ctx, &interpreted, 0);                                       \
+		return on_allocate(PT_REGS_SP(ctx), size, out, moved, mapping);                    \
+	}
+
+ALLOCATES(on_allocate_1, PT_REGS_PARM1(ctx), 0, 0, false)
+ALLOCATES(on_allocate_2, PT_REGS_PARM2(ctx), 0, 0, false)
+ALLOCATES(on_allocate_1x2, PT_REGS_PARM1(ctx) * PT_REGS_PARM2(ctx), 0, 0, false)
+ALLOCATES(on_allocate_3_to_1, PT_REGS_PARM3(ctx), PT_REGS_PARM1(ctx), 0, false)
+ALLOCATES(on_move_1_2, PT_REGS_PARM2(ctx), 0, PT_REGS_PARM1(ctx), false)
+ALLOCATES(on_move_1_2x3, PT_REGS_PARM2(ctx) * PT_REGS_PARM3(ctx), 0, PT_REGS_PARM1(ctx), false)
+ALLOCATES(on_map_2, PT_REGS_PARM2(ctx), 0, 0, true)
+ALLOCATES(on_map_move_1_3, PT_REGS_PARM3(ctx), 0, PT_REGS_PARM1(ctx), true)
+
+SEC("?kprobe")
+int on_allocated(struct pt_regs *ctx)
+{
+	if (config.user_depth == 0)
+		bpf_tail_call(ctx, &interpreted, 0);
+	return on_allocation_return(ctx);
+}
+
+#define FREES(name, mapping)                                                                       \
+	SEC("?kprobe")                                                                             \
+	int name(struct pt_regs *ctx)                                                              \
+	{                                                                                          \
+		if (config.user_depth == 0)                                                        \
+			bpf_tail_call(ctx, &interpreted, 0);                                       \
+		return on_block_freed(ctx, mapping);                                               \
+	}
+
+FREES(on_free_1, false)
+FREES(on_unmap_1, true)
+
+/* TP_PROTO(struct task_struct *p), of a thread that may be in an allocation */
+SEC("?raw_tp/sched_process_exit")
+int on_allocator_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	(void)ctx;
+	allocation_gone((__u32)bpf_get_current_pid_tgid());
+	return 0;
 }
 
 /* TP_PROTO(struct task_struct *p), its own */

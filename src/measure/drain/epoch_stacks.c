@@ -450,6 +450,15 @@ void epoch_stacks_hold(struct epoch_stacks *stacks, const struct wire_hash *hash
 		counted->seen = stacks->cleared;
 }
 
+bool epoch_stacks_hold_all(struct epoch_stacks *stacks, uint32_t most)
+{
+	if (stacks->n >= most)
+		return false;
+	for (uint32_t i = 0; i < stacks->n; i++)
+		stacks->items[i].seen = stacks->cleared;
+	return true;
+}
+
 int epoch_stacks_count(struct epoch_stacks *stacks, const struct wire_hash *hash, uint64_t count)
 {
 	struct counted_stack *counted = epoch_stacks_find(stacks, hash);

@@ -97,6 +97,9 @@ int epoch_stacks_sum(struct epoch_stacks *stacks, const struct wire_hash *hash,
 /* Keeps a stack beyond the next epoch_stacks_keep(), if it is known. */
 void epoch_stacks_hold(struct epoch_stacks *stacks, const struct wire_hash *hash);
 
+/* The same for all, if these are fewer than `most`; else false. */
+bool epoch_stacks_hold_all(struct epoch_stacks *stacks, uint32_t most);
+
 /* The number of stacks that came since the last epoch_stacks_clear() or epoch_stacks_keep(). */
 uint32_t epoch_stacks_n(const struct epoch_stacks *stacks);
 

@@ -248,14 +248,13 @@ static void lose_early(struct calls *calls, struct tally_losses *losses)
 	calls->n_early = 0;
 }
 
-static int drain_calls(struct gauge *gauge, uint32_t epoch, uint64_t now, bool final,
-		       struct tally *tally, struct error *err)
+static int drain_calls(struct gauge *gauge, const struct gauge_epoch *epoch, struct tally *tally,
+		       struct error *err)
 {
 	struct calls *calls = calls_of(gauge);
 	uint32_t under_way;
-	int r = drain_sets(calls, epoch);
+	int r = drain_sets(calls, epoch->number);
 
-	(void)now;
 	if (r == 0)
 		r = add_early(calls);
 	if (r == 0)
@@ -263,7 +262,7 @@ static int drain_calls(struct gauge *gauge, uint32_t epoch, uint64_t now, bool f
 	if (r < 0)
 		return error_set(err, r, "cannot add up the calls: %s", strerror(-r));
 	under_way = hold_stacks(calls);
-	if (!final)
+	if (!epoch->final)
 		return 0;
 	lose_early(calls, tally_losses(tally));
 	tally_losses(tally)->unreturned += under_way;

@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 
-static const struct gauge_ops *const GAUGES[] = { &gauge_counts, &gauge_times, &gauge_calls };
+static const struct gauge_ops *const GAUGES[] = { &gauge_counts, &gauge_times, &gauge_calls,
+						  &gauge_blocks };
 
 void gauge_configure(const struct plan *plan, struct stacktally *skeleton,
 		     struct wire_config *config, uint32_t sets)

@@ -22,6 +22,14 @@
 struct gauge;
 struct stacktally;
 
+/* An epoch that has ended. */
+struct gauge_epoch {
+	uint32_t number;
+	uint64_t now; /* when it has ended */
+	bool report;  /* a report follows */
+	bool final;   /* the last one: the programs are disarmed */
+};
+
 struct gauge_ops {
 	struct stack_keeping keeping;
 	uint32_t least_sets; /* of counts for each CPU and epoch, a power of two */
@@ -41,8 +49,8 @@ struct gauge_ops {
 	void (*begin)(struct gauge *gauge, uint64_t now);
 	int (*walk)(struct gauge *gauge, struct unwinder *unwinder, uint64_t until,
 		    struct error *err);
-	int (*drain)(struct gauge *gauge, uint32_t epoch, uint64_t now, bool final,
-		     struct tally *tally, struct error *err);
+	int (*drain)(struct gauge *gauge, const struct gauge_epoch *epoch, struct tally *tally,
+		     struct error *err);
 	int (*losses)(struct gauge *gauge, struct tally_losses *losses, struct error *err);
 	int (*threads)(struct gauge *gauge, struct thread_list *list);
 };
@@ -51,12 +59,14 @@ struct gauge {
 	const struct gauge_ops *ops;
 };
 
-extern const struct gauge_ops gauge_counts, gauge_times, gauge_calls;
+extern const struct gauge_ops gauge_counts, gauge_times, gauge_calls, gauge_blocks;
 
 static inline const struct gauge_ops *gauge_of(const struct plan *plan)
 {
 	if (plan->calls.time)
 		return &gauge_calls;
+	if (plan->calls.outstanding)
+		return &gauge_blocks;
 	return plan->off_cpu.on ? &gauge_times : &gauge_counts;
 }
 
@@ -96,13 +106,12 @@ static inline int gauge_walk(struct gauge *gauge, struct unwinder *unwinder, uin
 }
 
 /*
- * Adds what the drain has not taken of an ended epoch, all of whose stacks have come, up to `now`.
- * `final`: the programs are disarmed.
+ * Adds what the drain has not taken of an ended epoch, all of whose stacks have come.
  */
-static inline int gauge_drain(struct gauge *gauge, uint32_t epoch, uint64_t now, bool final,
+static inline int gauge_drain(struct gauge *gauge, const struct gauge_epoch *epoch,
 			      struct tally *tally, struct error *err)
 {
-	return gauge->ops->drain ? gauge->ops->drain(gauge, epoch, now, final, tally, err) : 0;
+	return gauge->ops->drain ? gauge->ops->drain(gauge, epoch, tally, err) : 0;
 }
 
 /* Adds the gauge's own losses since the last call. */

@@ -156,19 +156,19 @@ static int list_threads(struct gauge *gauge, struct thread_list *list)
 
 /* ---- draining ---- */
 
-static int drain_times(struct gauge *gauge, uint32_t epoch, uint64_t now, bool final,
-		       struct tally *tally, struct error *err)
+static int drain_times(struct gauge *gauge, const struct gauge_epoch *epoch, struct tally *tally,
+		       struct error *err)
 {
 	struct times *times = times_of(gauge);
-	int r = times_drain_sets(times, epoch, tally);
+	int r = times_drain_sets(times, epoch->number, tally);
 
 	if (r == 0)
-		r = times_add_absences(times, now, final, tally);
+		r = times_add_absences(times, epoch->now, epoch->final, tally);
 	if (r == 0)
 		r = times_add_early(times, tally);
 	if (r < 0)
 		return error_set(err, r, "cannot add up the time off the CPU: %s", strerror(-r));
-	if (final)
+	if (epoch->final)
 		times_lose_early(times, tally_losses(tally));
 	return 0;
 }

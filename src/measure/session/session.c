@@ -210,10 +210,12 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 	r = run_until_event(session, &event, err);
 	if (r < 0)
 		return r;
+	session->reports = !is_for_displays(event);
 	if (session_goes_on(event)) {
 		r = session_switch_and_drain(session,
 					     is_for_displays(event) ? 0 : INTERVAL_PATIENCE_NS,
 					     err);
+		session->reports = false;
 		if (r == 0 && event != SESSION_SLICE)
 			r = account(session, false, err);
 	} else {

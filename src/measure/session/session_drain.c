@@ -21,7 +21,11 @@ int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns,
 
 	if (r < 0)
 		return r;
-	r = gauge_drain(session->gauge, epoch, final ? session->stopped : session->switched, final,
+	r = gauge_drain(session->gauge,
+			&(struct gauge_epoch){ .number = epoch,
+					       .now = final ? session->stopped : session->switched,
+					       .report = final || session->reports,
+					       .final = final },
 			session->tally, err);
 	return r < 0 ? r : flush(session, epoch, err);
 }

@@ -41,6 +41,7 @@ struct session {
 	struct schedule schedule;
 	uint64_t stopped, switched; /* monotonic_ns(); `switched`: when the last epoch ended */
 	bool attached;
+	bool reports;	     /* a report follows the epoch that ends */
 	bool ran;	     /* session_run() was called */
 	struct tally *tally; /* of the current session_run() */
 };

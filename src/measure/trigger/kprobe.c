@@ -179,7 +179,7 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	if (kprobes->program < 0)
 		return kprobes->program;
 	source.attach = attach_returns;
-	return probes_attach_returns(&kprobes->probes, &source, err);
+	return probes_attach_more(&kprobes->probes, &source, err);
 }
 
 /* The parameters that all functions have in the same place have names. */

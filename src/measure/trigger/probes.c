@@ -255,14 +255,13 @@ int probes_attach(struct probes *probes, const struct probes_source *source, str
 	return r;
 }
 
-int probes_attach_returns(struct probes *probes, const struct probes_source *source,
-			  struct error *err)
+int probes_attach_more(struct probes *probes, const struct probes_source *source, struct error *err)
 {
 	uint32_t n_attached = probes->n_attached;
 	int r;
 
 	if (!source->at_once)
-		allow_files(2ull * source->n);
+		allow_files((uint64_t)probes->n_fds + source->n);
 	r = probes_attach(probes, source, err);
 	if (r == 0)
 		probes->n_attached = n_attached;

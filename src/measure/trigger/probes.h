@@ -40,12 +40,10 @@ struct probes_source {
 /* 0, or a negative errno with nothing attached: -ENOENT when all probes had to be left out. */
 int probes_attach(struct probes *probes, const struct probes_source *source, struct error *err);
 
-/*
- * As probes_attach(), for probes on the returns of the functions whose entries `probes` has; they
- * are not counted again.
+/* As probes_attach(), for one more probe on each of what `probes` has: these are not counted again.
  */
-int probes_attach_returns(struct probes *probes, const struct probes_source *source,
-			  struct error *err);
+int probes_attach_more(struct probes *probes, const struct probes_source *source,
+		       struct error *err);
 
 /*
  * Detaches. When it returns no program of these probes will begin any more, except for those of

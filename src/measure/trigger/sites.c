@@ -34,19 +34,33 @@ int sites_trigger_new(const struct trigger_ops *ops, struct library *library, st
 	return 0;
 }
 
-static const char *entry_of(const struct sites *sites)
+static void add_program(struct sites *sites, const char *name, enum attach_point point)
 {
-	if (sites->probes.trigger.scope.calls)
-		return "on_user_call";
-	return sites->at_once ? "on_uprobe_multi" : "on_uprobe";
+	sites->programs[sites->n_programs++] = (struct site_program){ name, point };
+}
+
+static void choose_programs(struct sites *sites)
+{
+	if (sites->n_programs)
+		return;
+	if (sites->probes.trigger.scope.calls) {
+		add_program(sites, "on_user_call", ATTACH_ENTRY);
+		add_program(sites, "on_user_return", ATTACH_RETURN);
+	} else {
+		add_program(sites, sites->at_once ? "on_uprobe_multi" : "on_uprobe", ATTACH_ENTRY);
+	}
 }
 
 static int select_program(const struct sites *sites, struct bpf_object *object, const char *name,
 			  struct error *err)
 {
 	struct bpf_program *program;
-	int r = entry_select(&sites->probes.trigger.scope, object, name, &program, err);
+	int r;
 
+	/* The object that walks interpreters has only the programs that walk. */
+	if (sites->probes.trigger.scope.calls && !entry_has(object, name))
+		return 0;
+	r = entry_select(&sites->probes.trigger.scope, object, name, &program, err);
 	if (r == 0 && sites->at_once)
 		bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)
 								       ATTACH_TRACE_UPROBE_MULTI);
@@ -65,14 +79,17 @@ int sites_select(struct trigger *trigger, struct bpf_object *object, struct erro
 	r = probes_check_limit(sites->n, sites->at_once, err);
 	if (r < 0)
 		return r;
-	r = select_program(sites, object, entry_of(sites), err);
-	if (r == 0 && trigger->scope.calls && entry_has(object, "on_user_return"))
-		r = select_program(sites, object, "on_user_return", err);
+	choose_programs(sites);
+	for (uint32_t i = 0; r == 0 && i < sites->n_programs; i++)
+		r = select_program(sites, object, sites->programs[i].name, err);
 	return r;
 }
 
-static int attach_at(const struct sites *sites, enum attach_point point, uint32_t from, uint32_t n)
+static int attach_some(const void *context, uint32_t from, uint32_t n)
 {
+	const struct sites *sites = context;
+	enum attach_point point = sites->point;
+
 	if (!sites->at_once)
 		return attach_uprobe(sites->program, point, sites->library.fd_path,
 				     sites->items[from].offset, sites->items[from].semaphore,
@@ -81,16 +98,6 @@ static int attach_at(const struct sites *sites, enum attach_point point, uint32_
 				   sites->offsets + from,
 				   sites->semaphores ? sites->semaphores + from : NULL, n,
 				   sites->pid);
-}
-
-static int attach_entries(const void *context, uint32_t from, uint32_t n)
-{
-	return attach_at(context, ATTACH_ENTRY, from, n);
-}
-
-static int attach_returns(const void *context, uint32_t from, uint32_t n)
-{
-	return attach_at(context, ATTACH_RETURN, from, n);
 }
 
 static const char *site_name(const void *context, uint32_t i)
@@ -144,25 +151,22 @@ int sites_attach(struct trigger *trigger, struct bpf_object *object, struct erro
 	struct sites *sites = (struct sites *)trigger;
 	struct probes_source source = { .n = sites->n,
 					.at_once = sites->at_once,
-					.attach = attach_entries,
+					.attach = attach_some,
 					.name = site_name,
 					.context = sites };
-	int r;
+	int r = 0;
 
-	sites->program = entry_fd(object, entry_of(sites), err);
-	if (sites->program < 0)
-		return sites->program;
 	if (fill_arrays(sites) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	sites->pid = kernel_filter(sites);
-	r = probes_attach(&sites->probes, &source, err);
-	if (r < 0 || !trigger->scope.calls)
-		return r;
-	sites->program = entry_fd(object, "on_user_return", err);
-	if (sites->program < 0)
-		return sites->program;
-	source.attach = attach_returns;
-	return probes_attach_returns(&sites->probes, &source, err);
+	for (uint32_t i = 0; r == 0 && i < sites->n_programs; i++) {
+		sites->point = sites->programs[i].point;
+		sites->program = entry_fd(object, sites->programs[i].name, err);
+		if (sites->program < 0)
+			return sites->program;
+		r = (i ? probes_attach_more : probes_attach)(&sites->probes, &source, err);
+	}
+	return r;
 }
 
 int sites_file(const struct trigger *trigger)

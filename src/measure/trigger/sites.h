@@ -6,6 +6,7 @@
 #ifndef STACKTALLY_TRIGGER_SITES_H
 #define STACKTALLY_TRIGGER_SITES_H
 
+#include "trigger/attach.h"
 #include "trigger/library.h"
 #include "trigger/probes.h"
 #include "trigger/value_list.h"
@@ -21,17 +22,29 @@ struct site {
 
 struct pool;
 
+/* A program that runs at each site. */
+struct site_program {
+	const char *name; /* in bpf/triggers.bpf.h or bpf/entry.bpf.c */
+	enum attach_point point;
+};
+
+#define SITE_PROGRAMS_MAX 3
+
 struct sites {
 	struct probes probes; /* first */
 	struct library library;
 	struct site *items;
 	uint32_t n;
 	struct pool *names; /* owns the items' names */
+	/* What runs there; none: what counts events, or times calls if the scope says so. */
+	struct site_program programs[SITE_PROGRAMS_MAX];
+	uint32_t n_programs;
 	/* Set by select() and attach(). */
 	uint64_t *offsets, *semaphores;
 	bool at_once;
 	pid_t pid;
-	int program;
+	int program; /* that attach() is at, and where */
+	enum attach_point point;
 	struct value_list values; /* of events; empty until they are asked for */
 };
 

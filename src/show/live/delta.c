@@ -94,6 +94,9 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.unreturned = now->unreturned - before->unreturned,
 		.unentered = now->unentered - before->unentered,
 		.lost_calls = now->lost_calls - before->lost_calls,
+		.unallocated = now->unallocated - before->unallocated,
+		.lost_blocks = now->lost_blocks - before->lost_blocks,
+		.lost_bytes = now->lost_bytes - before->lost_bytes,
 		.lost_values = now->lost_values - before->lost_values,
 		.unsampled = now->unsampled - before->unsampled,
 		.lost_memory = now->lost_memory - before->lost_memory,
@@ -124,6 +127,9 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->unreturned += more->unreturned;
 	to->unentered += more->unentered;
 	to->lost_calls += more->lost_calls;
+	to->unallocated += more->unallocated;
+	to->lost_blocks += more->lost_blocks;
+	to->lost_bytes += more->lost_bytes;
 	to->lost_values += more->lost_values;
 	to->unsampled += more->unsampled;
 	to->lost_memory += more->lost_memory;

@@ -378,6 +378,9 @@ static void load_losses(struct loading *loading)
 	losses->unentered = reader_number(reader);
 	losses->lost_calls = reader_number(reader);
 	losses->lost_values = reader_number(reader);
+	losses->unallocated = reader_number(reader);
+	losses->lost_blocks = reader_number(reader);
+	losses->lost_bytes = reader_number(reader);
 }
 
 static bool is_optional(int section)

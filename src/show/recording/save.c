@@ -308,6 +308,9 @@ static void save_end(struct saving *saving)
 		section_put(&saving->to, losses->unentered);
 		section_put(&saving->to, losses->lost_calls);
 		section_put(&saving->to, losses->lost_values);
+		section_put(&saving->to, losses->unallocated);
+		section_put(&saving->to, losses->lost_blocks);
+		section_put(&saving->to, losses->lost_bytes);
 	}
 	section_close(&saving->to);
 	saving->to.section = RECORDING_END;
@@ -340,7 +343,7 @@ static bool has_calls(const struct tally *tally)
 {
 	const struct tally_losses *losses = tally_losses_of(tally);
 	bool found = losses->unreturned || losses->unentered || losses->lost_calls ||
-		     losses->lost_values;
+		     losses->lost_values || losses->unallocated || losses->lost_blocks;
 
 	for (uint32_t i = 0; i < tally_n_entries(tally) && !found; i++)
 		found = tally_entries(tally)[i].largest != 0;

@@ -100,6 +100,12 @@ static void put_losses(struct bytes *bytes, const struct profile *profile)
 		number(bytes, "calls_unentered", losses->unentered);
 	if (losses->lost_calls)
 		number(bytes, "calls_lost", losses->lost_calls);
+	if (losses->unallocated)
+		number(bytes, "blocks_unallocated", losses->unallocated);
+	if (losses->lost_blocks)
+		number(bytes, "blocks_lost", losses->lost_blocks);
+	if (losses->lost_bytes)
+		number(bytes, "block_bytes_lost", losses->lost_bytes);
 	if (losses->lost_values)
 		number(bytes, "values_lost", losses->lost_values);
 	bytes_char(bytes, '}');

@@ -105,6 +105,13 @@ bool warnings_line(const struct profile_meta *meta, const struct tally_losses *l
 			 losses->lost_calls);
 		return true;
 	}
+	if (losses->lost_blocks && i-- == 0) {
+		snprintf(ret_line, WARNINGS_LINE_SIZE,
+			 "WARNING: %" PRIu64 " blocks of %" PRIu64 " bytes in all are missing, "
+			 "freed or not: there were too many, or their stacks were lost",
+			 losses->lost_blocks, losses->lost_bytes);
+		return true;
+	}
 	if (losses->lost_values && i-- == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
 			 "WARNING: the time of %" PRIu64 " calls is missing, because their stacks "

@@ -225,10 +225,17 @@ static int take_all(struct parser *parser)
 
 static bool is_lifted(const struct parser *parser, const struct option_row *row)
 {
-	const struct option_row *other;
+	const char *word = row->unless;
 
-	other = row->unless ? option_by_name(parser->line, row->unless, strlen(row->unless)) : NULL;
-	return other && parser->is->given[option_number(parser->line, other)];
+	while (word && *word) {
+		size_t size = strcspn(word, " ");
+		const struct option_row *other = option_by_name(parser->line, word, size);
+
+		if (other && parser->is->given[option_number(parser->line, other)])
+			return true;
+		word += size + (word[size] == ' ');
+	}
+	return false;
 }
 
 /* Appends to a list of words that may be cut. */

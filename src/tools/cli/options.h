@@ -51,7 +51,7 @@ struct option_row {
 	const char *exclusive; /* options with the same tag exclude each other */
 	bool positional, required, hidden;
 	bool bcc;	    /* one of bcc's: its prefixes are not made ambiguous by ours */
-	const char *unless; /* the name of an option that makes this one not required */
+	const char *unless; /* names of options, each of which makes this one not required */
 	/*
 	 * The kind of the value, for completion: "pid", "tid", "comm", "file", "dir",
 	 * "tracepoint"; or the possible words, at least two, separated by spaces; or NULL.

@@ -34,6 +34,10 @@ static const struct {
 	{ "count", FROM_REFUSED, "the period is that of the recording" },
 
 	{ "time", FROM_REFUSED, "a recording holds what was measured" },
+	{ "outstanding", FROM_REFUSED, "a recording holds what was measured" },
+	{ "leaks", FROM_REFUSED, "a recording holds what was measured" },
+	{ "older", FROM_REFUSED, "a recording does not hold each block" },
+	{ "free", FROM_REFUSED, "a recording holds what was measured" },
 	{ "off-cpu", FROM_REFUSED, "a recording holds what was measured" },
 	{ "wall", FROM_REFUSED, "a recording holds what was measured" },
 	{ "dump", FROM_REFUSED, "a recording holds what was measured" },

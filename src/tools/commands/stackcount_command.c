@@ -9,6 +9,7 @@
 #include "commands/command.h"
 #include "commands/stackcount_options.h"
 #include "trigger/group_process.h"
+#include "trigger/outstanding.h"
 #include "trigger/spec.h"
 #include "trigger/thread_process.h"
 
@@ -18,7 +19,7 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 	const struct stackcount_options *options = invocation->options;
 
 	snprintf(ret_title, size, "Tracing %u functions for \"%s\"... Hit Ctrl-C to end.", n,
-		 options->pattern);
+		 options->pattern ? options->pattern : "c:malloc");
 }
 
 struct progress {
@@ -68,11 +69,42 @@ static void plan_times(struct plan *plan)
 	plan->duration = (double)intervals * plan->interval;
 }
 
+/* Options of calls, which exclude each other. */
+static int check_calls(const struct stackcount_options *options, struct error *err)
+{
+	const char *which = options->leaks	   ? "--leaks"
+			    : options->outstanding ? "--outstanding"
+			    : options->time	   ? "--time"
+						   : NULL;
+	bool outstanding = options->leaks || options->outstanding;
+
+	if (options->time + options->outstanding + options->leaks > 1)
+		return error_usage(err, "argument %s: not allowed with the others of calls", which);
+	if (outstanding && options->condition)
+		return error_usage(err, "argument --if: not allowed with argument %s", which);
+	if (options->frees && !options->outstanding)
+		return error_usage(err, "unrecognized arguments: %s", options->frees);
+	if (options->outstanding && (!options->frees || options->regexp))
+		return error_usage(err, "argument --outstanding: takes two functions, as in "
+					"--outstanding c:malloc c:free");
+	if (options->leaks && options->pattern)
+		return error_usage(err, "argument --leaks: takes no pattern, but got %s",
+				   options->pattern);
+	if (outstanding && (options->shared.tui || options->shared.live))
+		return error_usage(err, "argument %s: not allowed with argument %s", which,
+				   options->shared.tui ? "--tui" : "--live");
+	if (options->older > 0 && !outstanding)
+		return error_usage(err, "argument --older: needs --outstanding or --leaks");
+	return 0;
+}
+
 static int complete(struct invocation *invocation)
 {
 	const struct stackcount_options *options = invocation->options;
 	const struct shared_options *shared = &options->shared;
 	struct run_request *request = &invocation->request;
+	struct error err = { 0 };
+	int r;
 
 	if (shared->user_only && shared->kernel_only) {
 		message_line("ERROR: -K and -U are mutually exclusive. If you want both stacks, "
@@ -93,7 +125,25 @@ static int complete(struct invocation *invocation)
 	request->report.per_process = options->per_process || shared->tgids.n > 0;
 	request->report.hide_process_line = shared->tgids.n > 0;
 	request->meta.period = 1;
-	invocation->plan.calls.time = options->time;
+	r = check_calls(options, &err);
+	if (r < 0) {
+		struct command_line line = stackcount_command_line;
+
+		line.program = request->program;
+		return message_usage_error(&line, &err);
+	}
+	invocation->plan.calls = (struct plan_calls){
+		.time = options->time,
+		.outstanding = options->outstanding || options->leaks,
+		.older = options->older,
+	};
+	if (invocation->plan.calls.outstanding) {
+		request->attached = NULL;
+		request->pattern = options->leaks ? "c:malloc" : options->pattern;
+		request->meta.summed = true;
+		request->meta.measure = "outstanding";
+		request->meta.unit = "bytes";
+	}
 	if (options->time) {
 		request->meta.summed = true;
 		request->meta.measure = "time";
@@ -121,14 +171,18 @@ static int start(const struct invocation *invocation)
 
 	if (!pid)
 		pid = group_process(&invocation->plan.filter.groups);
-	if (options->time)
+	if (options->outstanding || options->leaks)
+		r = outstanding_trigger_new(options->pattern, options->frees, options->shared.force,
+					    pid, &trigger, &err);
+	else if (options->time)
 		r = spec_calls_new(options->pattern, options->regexp, options->shared.force, pid,
 				   &trigger, &err);
 	else
 		r = spec_trigger_new(options->pattern, options->regexp, pid, &trigger, &err);
 	if (r < 0)
 		return message_error(invocation->request.program, &err);
-	spec_trigger_on_progress(trigger, on_progress, &progress);
+	if (!options->outstanding && !options->leaks)
+		spec_trigger_on_progress(trigger, on_progress, &progress);
 	return run(&invocation->request, trigger);
 }
 

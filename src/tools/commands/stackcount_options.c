@@ -18,9 +18,14 @@ static const struct option_row before_filters[] = {
 	  .field = FIELD(pattern),
 	  .positional = true,
 	  .required = true,
-	  .unless = "from",
+	  .unless = "from leaks",
 	  .help = "search expression for events",
 	  .completes = "tracepoint" },
+	{ .name = "free",
+	  .kind = OPTION_STRING,
+	  .field = FIELD(frees),
+	  .positional = true,
+	  .help = "with --outstanding: the function that frees" },
 
 	{ .section = SECTION_FILTERS,
 	  .name = "pid",
@@ -90,6 +95,24 @@ static const struct option_row measuring[] = {
 	  .help = "of functions: add up how long their calls took, from entry to return, instead "
 		  "of "
 		  "counting them: microseconds in text and folded stacks" },
+	{ .section = SECTION_CALLS,
+	  .name = "outstanding",
+	  .kind = OPTION_FLAG,
+	  .field = FIELD(outstanding),
+	  .help = "bytes that the first function (c:malloc) allocated and the second (c:free) did "
+		  "not free until the report, by the stack that allocated them" },
+	{ .section = SECTION_CALLS,
+	  .name = "leaks",
+	  .kind = OPTION_FLAG,
+	  .field = FIELD(leaks),
+	  .help = "the same of all functions of libc: malloc, calloc, realloc, posix_memalign, "
+		  "aligned_alloc, mmap and others; new of C++ calls malloc" },
+	{ .section = SECTION_CALLS,
+	  .name = "older",
+	  .kind = OPTION_SECONDS,
+	  .field = FIELD(older),
+	  .metavar = "SECONDS",
+	  .help = "with --outstanding and --leaks: only blocks that are at least so old" },
 
 	{ .section = SECTION_TIMING,
 	  .name = "duration",

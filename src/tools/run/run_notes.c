@@ -104,6 +104,12 @@ static void tell_losses(const struct tally_losses *losses)
 			"%.3g %% of the switches had their stack walked, and count for the others: "
 			"walking all would take more of the CPUs than --budget allows",
 			100 * (double)losses->events / (double)(losses->unwalked + losses->events));
+	if (losses->unallocated)
+		message_note("%" PRIu64 " block%s freed that %s not seen to be allocated: before "
+			     "the measurement, by another function, or in the parent of a forked "
+			     "child",
+			     losses->unallocated, losses->unallocated == 1 ? " was" : "s were",
+			     losses->unallocated == 1 ? "was" : "were");
 	if (losses->unreturned)
 		message_note("%" PRIu64 " call%s did not return: jumped over (longjmp, an "
 			     "exception), or the thread or the measurement ended first",

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Memory that is allocated and not freed. At the entry of a function that allocates, two programs
+ * run, in any order: one walks the stack as for a call that is timed (bpf/calls.bpf.h), one takes
+ * the arguments. Both know by the stack pointer what is a part of another call. At the return the
+ * block is entered into a map, from which it is deleted when it is freed; so the map has what is
+ * outstanding. User space adds it up by stack.
+ */
+#ifndef STACKTALLY_BPF_BLOCKS_BPF_H
+#define STACKTALLY_BPF_BLOCKS_BPF_H
+
+#include <stdbool.h>
+
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/blocks_wire.h"
+#include "bpf/calls.bpf.h"
+
+#define MOST_ERRNO 4095 /* a pointer above -MOST_ERRNO is none */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set by user space */
+	__type(key, struct wire_block_key);
+	__type(value, struct wire_block);
+} blocks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set by user space */
+	__type(key, __u64);
+	__type(value, struct wire_allocation);
+} allocations SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_block_counters);
+} block_counters SEC(".maps");
+
+static __always_inline struct wire_block_counters *block_counter(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&block_counters, &zero);
+}
+
+/* The key of a block of the current task. Tasks that share memory share blocks. */
+static __always_inline void block_key(__u64 address, bool mapping, struct wire_block_key *ret_key)
+{
+	const struct task_struct *task = current_task();
+	/* Read with a helper, it is a number, with which the verifier allows arithmetic. */
+	__u64 space = (__u64)BPF_CORE_READ(task, mm);
+
+	space = (space ^ config.seed[0]) * 0x9fb21c651e98df25ull;
+	ret_key->space = (space >> 16 & ~1ull) | (mapping ? 1 : 0);
+	ret_key->address = address;
+}
+
+static __always_inline void lose_block(__u64 size)
+{
+	struct wire_block_counters *counter = block_counter();
+
+	if (!counter)
+		return;
+	__sync_fetch_and_add(&counter->lost_blocks, 1);
+	__sync_fetch_and_add(&counter->lost_bytes, size);
+}
+
+static __always_inline void enter_block(__u64 address, bool mapping, const struct wire_block *block)
+{
+	struct wire_block_key key;
+
+	block_key(address, mapping, &key);
+	if (!block->stack.low || bpf_map_update_elem(&blocks, &key, block, BPF_ANY))
+		lose_block(block->size);
+}
+
+/* Takes a block out of the map. False: it is not there. */
+static __always_inline bool take_block(__u64 address, bool mapping, struct wire_block *ret_block)
+{
+	struct wire_block_key key;
+	const struct wire_block *block;
+
+	block_key(address, mapping, &key);
+	block = bpf_map_lookup_elem(&blocks, &key);
+	if (!block)
+		return false;
+	if (ret_block)
+		*ret_block = *block;
+	return bpf_map_delete_elem(&blocks, &key) == 0;
+}
+
+static __always_inline void count_unallocated(void)
+{
+	struct wire_block_counters *counter = block_counter();
+
+	if (counter)
+		__sync_fetch_and_add(&counter->unallocated, 1);
+}
+
+/* The allocation that the current thread is in, if a function at `sp` is a part of it; NULL. */
+static __always_inline struct wire_allocation *outer_allocation(__u64 sp, __u64 tid)
+{
+	struct wire_allocation *outer = bpf_map_lookup_elem(&allocations, &tid);
+
+	if (!outer || !outer->sp || sp > outer->sp)
+		return NULL;
+	return sp < outer->sp || is_jumped_to(current_task(), sp, tid) ? outer : NULL;
+}
+
+/*
+ * An allocation begins. A block that it moves is out of the map from here on: its memory may be
+ * another thread's before the function returns.
+ */
+static __noinline int allocation_begins(const struct wire_allocation *asked)
+{
+	struct wire_allocation begins = *asked;
+	__u64 tid = (__u32)bpf_get_current_pid_tgid();
+	const struct task_struct *task = current_task();
+	__u32 tgid, thread;
+
+	current_ids(task, &tgid, &thread);
+	if (outer_allocation(begins.sp, tid) || !wanted(task, tgid, thread))
+		return 0;
+	begins.was.stack.low = 0;
+	if (begins.moved && !take_block(begins.moved, begins.mapping, &begins.was))
+		count_unallocated();
+	bpf_map_update_elem(&allocations, &tid, &begins, BPF_ANY);
+	return 0;
+}
+
+static __always_inline int on_allocate(__u64 sp, __u64 size, __u64 out, __u64 moved, bool mapping)
+{
+	const struct wire_allocation asked = {
+		.sp = sp, .size = size, .out = out, .moved = moved, .mapping = mapping
+	};
+
+	return armed ? allocation_begins(&asked) : 0;
+}
+
+/* The address of the new block; 0: there is none. */
+static __always_inline __u64 new_block(const struct wire_allocation *of, __u64 returned)
+{
+	__u64 address = 0;
+
+	if (!of->out)
+		return returned > (__u64)-MOST_ERRNO ? 0 : returned;
+	if ((__u32)returned == 0)
+		bpf_probe_read_user(&address, sizeof(address), (void *)of->out);
+	return address;
+}
+
+/* The stack that made the allocation, whose call ends; 0: it was lost. */
+static __always_inline void end_call_of(const struct wire_allocation *allocation, __u64 tid,
+					struct wire_hash *ret_stack)
+{
+	struct wire_call *call = bpf_map_lookup_elem(&calls, &tid);
+
+	if (!call)
+		return;
+	if (call->began && call->sp == allocation->sp)
+		*ret_stack = call->stack;
+	call->began = 0;
+}
+
+/* A function that allocates has returned, or was left by a jump. */
+static __noinline int allocation_returned(__u64 sp, __u64 returned)
+{
+	__u64 tid = (__u32)bpf_get_current_pid_tgid(), address;
+	struct wire_allocation *allocation = bpf_map_lookup_elem(&allocations, &tid);
+	struct wire_block block = { 0 };
+	__u32 thread;
+
+	if (!allocation || !allocation->sp || sp <= allocation->sp)
+		return 0;
+	end_call_of(allocation, tid, &block.stack);
+	address = sp - allocation->sp <= RETURN_MOST ? new_block(allocation, returned) : 0;
+	if (address) {
+		block.size = allocation->size;
+		block.since = bpf_ktime_get_ns();
+		current_ids(current_task(), &block.tgid, &thread);
+		enter_block(address, allocation->mapping, &block);
+	} else if (allocation->size && allocation->was.stack.low) {
+		/* It was not moved. */
+		enter_block(allocation->moved, allocation->mapping, &allocation->was);
+	}
+	allocation->sp = 0;
+	return 0;
+}
+
+/*
+ * A block is freed. What functions that allocate free is their own. Mappings that were not seen to
+ * be made are mostly those of the allocator.
+ */
+static __noinline int block_freed(__u64 sp, __u64 address, __u32 mapping)
+{
+	const struct task_struct *task = current_task();
+	__u64 tid = (__u32)bpf_get_current_pid_tgid();
+	__u32 tgid, thread;
+
+	if (!address || outer_allocation(sp, tid) || take_block(address, mapping, NULL) || mapping)
+		return 0;
+	current_ids(task, &tgid, &thread);
+	if (tgid != config.self && wanted(task, tgid, thread))
+		count_unallocated();
+	return 0;
+}
+
+static __always_inline int on_allocation_return(const struct pt_regs *ctx)
+{
+	return armed ? allocation_returned(PT_REGS_SP(ctx), PT_REGS_RC(ctx)) : 0;
+}
+
+static __always_inline int on_block_freed(const struct pt_regs *ctx, bool mapping)
+{
+	return armed ? block_freed(PT_REGS_SP(ctx), PT_REGS_PARM1(ctx), mapping) : 0;
+}
+
+static __always_inline void allocation_gone(__u64 tid)
+{
+	bpf_map_delete_elem(&allocations, &tid);
+}
+
+#endif

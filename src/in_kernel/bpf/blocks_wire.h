@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
+/*
+ * Memory that is allocated and not freed, as it crosses between the kernel side and user space.
+ */
+#ifndef STACKTALLY_BPF_BLOCKS_WIRE_H
+#define STACKTALLY_BPF_BLOCKS_WIRE_H
+
+#include <linux/types.h>
+
+#include "bpf/wire.h"
+
+struct wire_block_key {
+	__u64 address;
+	__u64 space; /* a number of the address space; bit 0: it is a mapping */
+};
+
+struct wire_block {
+	struct wire_hash stack; /* that allocated it */
+	__u64 size;
+	__u64 since; /* CLOCK_MONOTONIC, ns */
+	__u32 tgid;  /* in our pid namespace */
+	__u32 reserved;
+};
+
+/* The allocation that a thread is in. The key is its number; only the thread itself writes to it.
+ */
+struct wire_allocation {
+	__u64 sp;      /* at entry; 0: none */
+	__u64 size;    /* that was asked for */
+	__u64 out;     /* where in memory the address will be; 0: it is what the function returns */
+	__u64 moved;   /* the block that is moved; 0: none */
+	__u64 mapping; /* 1: a mapping is made */
+	struct wire_block was; /* that block; a stack of 0: it is not known */
+};
+
+/* Per CPU; user space adds them up. */
+struct wire_block_counters {
+	__u64 unallocated; /* blocks freed that were not seen to be allocated */
+	__u64 lost_blocks; /* blocks for which the map had no room, or whose stack was lost */
+	__u64 lost_bytes;  /* of these */
+};
+
+_Static_assert(sizeof(struct wire_block) == 40, "no padding");
+_Static_assert(sizeof(struct wire_allocation) == 80, "no padding");
+
+#endif

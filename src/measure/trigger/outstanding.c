@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "trigger/outstanding.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/own.h"
+#include "trigger/sites.h"
+#include "trigger/spec.h"
+
+#define LIBC	      "c:"
+#define FUNCTIONS_MAX 16u
+
+/* What is known of functions by their names: the program that takes their arguments. */
+static const struct function_role {
+	const char *name, *program;
+	bool frees, needed;
+} ROLES[] = {
+	{ .name = "malloc", .program = "on_allocate_1", .needed = true },
+	{ .name = "calloc", .program = "on_allocate_1x2" },
+	{ .name = "realloc", .program = "on_move_1_2" },
+	{ .name = "reallocarray", .program = "on_move_1_2x3" },
+	{ .name = "posix_memalign", .program = "on_allocate_3_to_1" },
+	{ .name = "aligned_alloc", .program = "on_allocate_2" },
+	{ .name = "memalign", .program = "on_allocate_2" },
+	{ .name = "valloc", .program = "on_allocate_1" },
+	{ .name = "pvalloc", .program = "on_allocate_1" },
+	{ .name = "mmap", .program = "on_map_2" },
+	{ .name = "mremap", .program = "on_map_move_1_3" },
+	{ .name = "free", .program = "on_free_1", .frees = true, .needed = true },
+	{ .name = "munmap", .program = "on_unmap_1", .frees = true },
+};
+
+#define N_ROLES (sizeof(ROLES) / sizeof(ROLES[0]))
+
+_Static_assert(N_ROLES <= FUNCTIONS_MAX, "all of libc's have room");
+
+struct outstanding {
+	struct trigger head;
+	struct trigger *parts[FUNCTIONS_MAX]; /* each is a struct sites */
+	uint32_t n;
+};
+
+static struct sites *sites_of(struct trigger *part)
+{
+	return (struct sites *)part;
+}
+
+static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
+{
+	const struct outstanding *outstanding = (const struct outstanding *)trigger;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < outstanding->n; i++) {
+		outstanding->parts[i]->scope = trigger->scope;
+		r = sites_select(outstanding->parts[i], object, err);
+	}
+	return r;
+}
+
+static void stop_begin(struct trigger *trigger)
+{
+	const struct outstanding *outstanding = (const struct outstanding *)trigger;
+
+	for (uint32_t i = 0; i < outstanding->n; i++)
+		probes_detach_begin(&sites_of(outstanding->parts[i])->probes);
+}
+
+static void stop(struct trigger *trigger)
+{
+	const struct outstanding *outstanding = (const struct outstanding *)trigger;
+
+	for (uint32_t i = 0; i < outstanding->n; i++)
+		probes_detach(&sites_of(outstanding->parts[i])->probes);
+}
+
+static int attach(struct trigger *trigger, struct bpf_object *object, struct error *err)
+{
+	const struct outstanding *outstanding = (const struct outstanding *)trigger;
+	int r = 0;
+
+	/* What frees comes first: a block that is not seen to be freed would stay. */
+	for (uint32_t i = outstanding->n; r == 0 && i-- > 0;)
+		r = sites_attach(outstanding->parts[i], object, err);
+	if (r < 0)
+		stop(trigger);
+	return r;
+}
+
+static void outstanding_free(struct trigger *trigger)
+{
+	struct outstanding *outstanding = (struct outstanding *)trigger;
+
+	while (outstanding && outstanding->n > 0)
+		trigger_free(outstanding->parts[--outstanding->n]);
+	free(outstanding);
+}
+
+static uint32_t n_attached(const struct trigger *trigger)
+{
+	const struct outstanding *outstanding = (const struct outstanding *)trigger;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < outstanding->n; i++)
+		n += probes_n_attached(outstanding->parts[i]);
+	return n;
+}
+
+static int file(const struct trigger *trigger)
+{
+	return sites_file(((const struct outstanding *)trigger)->parts[0]);
+}
+
+static const struct trigger_ops OUTSTANDING_OPS = {
+	.meet = true,
+	.select = select_programs,
+	.attach = attach,
+	.stop_begin = stop_begin,
+	.stop = stop,
+	.free = outstanding_free,
+	.n_attached = n_attached,
+	.file = file,
+};
+
+/* Whether the function has two names, of which another part has one. */
+static bool is_there(const struct outstanding *outstanding, const struct sites *sites)
+{
+	struct stat one, other;
+
+	for (uint32_t i = 0; i < outstanding->n; i++) {
+		const struct sites *part = sites_of(outstanding->parts[i]);
+
+		if (part->items[0].offset == sites->items[0].offset &&
+		    fstat(part->library.fd, &one) == 0 && fstat(sites->library.fd, &other) == 0 &&
+		    one.st_ino == other.st_ino && one.st_dev == other.st_dev)
+			return true;
+	}
+	return false;
+}
+
+/* Takes over a trigger made by spec_calls_new(). */
+static int add_part(struct outstanding *outstanding, struct trigger *part,
+		    const struct function_role *role, struct error *err)
+{
+	struct sites *sites = sites_of(part);
+
+	if (!part->ops->file || sites->n != 1) {
+		error_set(err, -EINVAL, "%.200s is not one function of a program or library",
+			  part->event);
+		trigger_free(part);
+		return -EINVAL;
+	}
+	if (outstanding->n == FUNCTIONS_MAX || is_there(outstanding, sites)) {
+		trigger_free(part);
+		return 0;
+	}
+	sites->n_programs = 0;
+	sites->programs[sites->n_programs++] = (struct site_program){ role->program, ATTACH_ENTRY };
+	if (!role->frees) {
+		sites->programs[sites->n_programs++] =
+			(struct site_program){ "on_user_call", ATTACH_ENTRY };
+		sites->programs[sites->n_programs++] =
+			(struct site_program){ "on_allocated", ATTACH_RETURN };
+	}
+	outstanding->parts[outstanding->n++] = part;
+	return 0;
+}
+
+/* What a pattern's function does, by its name. */
+static struct function_role role_of(const char *pattern, bool frees)
+{
+	const char *colon = strrchr(pattern, ':'), *name = colon ? colon + 1 : pattern;
+
+	for (size_t i = 0; i < N_ROLES; i++)
+		if (ROLES[i].frees == frees && strcmp(ROLES[i].name, name) == 0)
+			return ROLES[i];
+	return (struct function_role){ .name = name,
+				       .program = frees ? "on_free_1" : "on_allocate_1",
+				       .frees = frees };
+}
+
+static int add_pattern(struct outstanding *outstanding, const char *pattern, bool frees, bool force,
+		       pid_t pid, struct error *err)
+{
+	const struct function_role role = role_of(pattern, frees);
+	struct trigger *part;
+	int r = spec_calls_new(pattern, false, force, pid, &part, err);
+
+	return r < 0 ? r : add_part(outstanding, part, &role, err);
+}
+
+static int add_libc(struct outstanding *outstanding, bool force, pid_t pid, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < N_ROLES; i++) {
+		char pattern[40];
+
+		snprintf(pattern, sizeof(pattern), LIBC "%s", ROLES[i].name);
+		r = add_pattern(outstanding, pattern, ROLES[i].frees, force, pid, err);
+		if (r == -ENOENT && !ROLES[i].needed)
+			r = 0;
+	}
+	return r;
+}
+
+int outstanding_trigger_new(const char *allocates, const char *frees, bool force, pid_t pid,
+			    struct trigger **ret_trigger, struct error *err)
+{
+	struct outstanding *outstanding = calloc(1, sizeof(*outstanding));
+	int r;
+
+	if (!outstanding)
+		return error_set(err, -ENOMEM, "out of memory");
+	outstanding->head.ops = &OUTSTANDING_OPS;
+	outstanding->head.user_entry = true;
+	if (allocates)
+		r = add_pattern(outstanding, allocates, false, force, pid, err);
+	else
+		r = add_libc(outstanding, force, pid, err);
+	if (r == 0 && allocates)
+		r = add_pattern(outstanding, frees, true, force, pid, err);
+	if (r < 0) {
+		outstanding_free(&outstanding->head);
+		return r;
+	}
+	snprintf(outstanding->head.event, sizeof(outstanding->head.event), "%s",
+		 allocates ? allocates : LIBC "malloc");
+	*ret_trigger = &outstanding->head;
+	return 0;
+}
