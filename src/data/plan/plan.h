@@ -51,6 +51,7 @@ struct plan_off_cpu {
 /* What is measured of calls of functions, from entry to return. */
 struct plan_calls {
 	bool time;	  /* --time: how long they took */
+	bool returned;	  /* --sum: what they returned */
 	bool outstanding; /* --outstanding, --leaks: what they allocated and is not freed */
 	double older;	  /* --older: seconds that it is there already; 0: all counts */
 };
@@ -76,6 +77,7 @@ struct plan_push {
 
 struct plan {
 	struct plan_filter filter;
+	const char *sum; /* --sum: the value of events that is added up; NULL: none */
 	struct plan_off_cpu off_cpu;
 	struct plan_calls calls;
 	bool dump;			   /* --dump: each thread once */
@@ -117,5 +119,11 @@ struct plan {
 	uint32_t n_outputs;
 	bool answer; /* stdout is a terminal and gets the table, as nothing else was asked for */
 };
+
+/* Whether calls are followed until they return. */
+static inline bool plan_has_calls(const struct plan *plan)
+{
+	return plan->calls.time || plan->calls.returned;
+}
 
 #endif

@@ -168,12 +168,47 @@ static __noinline int call_unseen(void)
 	return 0;
 }
 
+/* What a call adds, by what it returns; false: it does not meet the condition, or it is lost. */
+static __always_inline bool returned_value(const struct pt_regs *ctx, __u64 *value)
+{
+	struct scratch *slot;
+	__u32 number = 0;
+	bool adds;
+
+	slot = scratch_take(&number);
+	if (!slot) {
+		COUNT_CALL(lost_values);
+		return false;
+	}
+	event_is(slot, ctx);
+	adds = !config_has(WIRE_IF_RETURNED) || !is_unmet(number);
+	if (adds && config_has(WIRE_VALUES)) {
+		take_value(number);
+		*value = slot->event.value;
+	}
+	scratch_release(slot);
+	return adds;
+}
+
+/* Adds the time of a call, or what it has returned, to its stack. */
+static __always_inline void add_call(const struct pt_regs *ctx, const struct wire_call *call,
+				     __u64 now)
+{
+	__u64 value = now - call->began;
+
+	if (config_has(WIRE_VALUES | WIRE_IF_RETURNED) && !returned_value(ctx, &value))
+		return;
+	if (!call->stack.low || !add_value(&call->stack, value))
+		COUNT_CALL(lost_values);
+}
+
 /*
  * A call returns. Calls that end with a jump to another function, which is traced, too, return at
  * the same place: the first of them ends the call.
  */
-static __noinline int call_returned(__u64 sp, __u64 key, __u64 now)
+static __noinline int call_returned(const struct pt_regs *ctx, __u64 key, __u64 now)
 {
+	__u64 sp = PT_REGS_SP(ctx);
 	struct wire_call *call = bpf_map_lookup_elem(&calls, &key);
 
 	if (!call || (!call->began && !returns_to(call, sp)))
@@ -182,8 +217,8 @@ static __noinline int call_returned(__u64 sp, __u64 key, __u64 now)
 		return 0;
 	if (!returns_to(call, sp))
 		COUNT_CALL(unreturned);
-	else if (!call->stack.low || !add_value(&call->stack, now - call->began))
-		COUNT_CALL(lost_values);
+	else
+		add_call(ctx, call, now);
 	call->began = 0;
 	return 0;
 }
@@ -210,10 +245,10 @@ static __always_inline int on_call(struct pt_regs *ctx, enum hit hit, bool may_a
 
 static __always_inline int on_return(const struct pt_regs *ctx, enum hit hit)
 {
-	__u64 now = bpf_ktime_get_ns(), sp = PT_REGS_SP(ctx);
+	__u64 now = bpf_ktime_get_ns();
 
 	if (armed)
-		call_returned(sp, call_key(hit, sp), now);
+		call_returned(ctx, call_key(hit, PT_REGS_SP(ctx)), now);
 	return 0;
 }
 

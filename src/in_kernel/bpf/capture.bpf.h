@@ -27,6 +27,7 @@
 #include "bpf/poison.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/stack_helper.bpf.h"
+#include "bpf/sums.bpf.h"
 #include "bpf/switch_stack.bpf.h"
 #include "bpf/task.bpf.h"
 #include "bpf/unwind_user.bpf.h"
@@ -193,6 +194,34 @@ static __always_inline void count_firing(void)
 		__sync_fetch_and_add(&counter->fired_idle, 1);
 }
 
+/* Takes the value of an event before its stack is walked. */
+static __always_inline void begin_sum(const void *ctx, struct scratch *slot, __u32 number,
+				      __u32 tid)
+{
+	event_is(slot, ctx);
+	take_value(number);
+	/* Of these keep_stack() makes a key. */
+	slot->left_at = bpf_ktime_get_ns();
+	slot->left_tid = tid;
+}
+
+/* Adds the value of an event to its stack. Not inlined: other events' stacks need the room. */
+static __noinline int end_sum(__u32 number, bool unfinished)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct wire_counters *counter;
+	__u32 zero = 0;
+
+	if (!slot)
+		return 0;
+	counter = bpf_map_lookup_elem(&counters, &zero);
+	if (keep_stack(slot, number, unfinished) &&
+	    !add_value(&slot->stack.hash, slot->event.value) && counter)
+		lose(&counter->lost_ring);
+	scratch_release(slot);
+	return 0;
+}
+
 /* `may_ask`: what user space has not heard of is asked of the kernel (bpf/unwind_ask.bpf.h). */
 static __always_inline int capture(void *ctx, enum hit hit, enum context_kind kind, bool may_ask)
 {
@@ -213,10 +242,14 @@ static __always_inline int capture(void *ctx, enum hit hit, enum context_kind ki
 		return 0;
 	if (is_left_out(ctx, slot, number))
 		return 0;
+	if (config_has(WIRE_VALUES))
+		begin_sum(ctx, slot, number, tid);
 	stack_begin(slot, task, TASK_CURRENT, tgid, tid);
 	words = walk(ctx, task, slot, number, hit, kind, may_ask);
 	if (kind == CONTEXT_CLOCK && config_has(WIRE_WALL))
 		slot->stack.flags |= WIRE_STACK_SAMPLED;
+	if (config_has(WIRE_VALUES))
+		return end_sum(number, needs_finish(slot, number));
 	if (!needs_finish(slot, number) || !send_unfinished(slot, number, counter)) {
 		hash(number, words);
 		count(slot, number, counter);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * Evaluates expressions about the event, before any stack is walked: whether it counts (--if).
+ * Evaluates expressions about the event, before any stack is walked: whether it counts (--if), and
+ * what it adds to the sum of its stack (--sum). Those about what a call returns, when it does.
  *
  * The steps are constants, so the verifier knows each of them and follows one path through it;
  * where there are no expressions, it drops all this. docs/decisions.md says why they are
@@ -174,7 +175,7 @@ __noinline int event_counts(__u32 number)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 
-	if (!slot || !config_has(WIRE_IF))
+	if (!slot || !config_has(WIRE_IF | WIRE_IF_RETURNED))
 		return EXPRESSION_TRUE;
 	if (!expression_run(&slot->event, number, &expressions.condition))
 		return EXPRESSION_UNREAD;
@@ -182,26 +183,73 @@ __noinline int event_counts(__u32 number)
 }
 
 /*
- * Whether an event with a slot is left out, as it does not meet the condition: then the slot is
- * free again.
+ * Puts the value of the event into its slot: enum expression_result. EXPRESSION_FALSE: it is below
+ * 0, and 0 is put there. Checked by itself once.
  */
-static __always_inline bool is_left_out(void *ctx, struct scratch *slot, __u32 number)
+__noinline int event_value(__u32 number)
 {
-	struct wire_counters *counter;
-	__u32 zero = 0;
-	int result;
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__s64 value;
 
-	if (!config_has(WIRE_IF))
-		return false;
-	/* In memory it is a number, with which the verifier allows arithmetic. */
-	*(void *volatile *)&slot->event.context = ctx;
-	result = event_counts(number);
-	counter = bpf_map_lookup_elem(&counters, &zero);
+	if (!slot || !config_has(WIRE_VALUES))
+		return EXPRESSION_TRUE;
+	slot->event.value = 0;
+	if (!expression_run(&slot->event, number, &expressions.value))
+		return EXPRESSION_UNREAD;
+	value = slot->event.registers[0];
+	if (expressions.value.is_signed && value < 0)
+		return EXPRESSION_FALSE;
+	slot->event.value = (__u64)value;
+	return EXPRESSION_TRUE;
+}
+
+/* In memory the context's address is a number, with which the verifier allows arithmetic. */
+static __always_inline void event_is(struct scratch *slot, const void *ctx)
+{
+	*(const void *volatile *)&slot->event.context = ctx;
+}
+
+/* Whether the event does not meet the condition, which is counted. */
+static __always_inline bool is_unmet(__u32 number)
+{
+	__u32 zero = 0;
+	struct wire_counters *counter = bpf_map_lookup_elem(&counters, &zero);
+	int result = event_counts(number);
+
 	if (result == EXPRESSION_TRUE || !counter)
 		return false;
 	__sync_fetch_and_add(&counter->unmet, 1);
 	if (result == EXPRESSION_UNREAD)
 		__sync_fetch_and_add(&counter->unread, 1);
+	return true;
+}
+
+/* Puts the value of the event into its slot; 0 if it has none, which is counted. */
+static __always_inline void take_value(__u32 number)
+{
+	__u32 zero = 0;
+	struct wire_counters *counter = bpf_map_lookup_elem(&counters, &zero);
+	int result = event_value(number);
+
+	if (result == EXPRESSION_TRUE || !counter)
+		return;
+	if (result == EXPRESSION_FALSE)
+		__sync_fetch_and_add(&counter->failed, 1);
+	else
+		__sync_fetch_and_add(&counter->unread, 1);
+}
+
+/*
+ * Whether an event with a slot is left out, as it does not meet the condition: then the slot is
+ * free again.
+ */
+static __always_inline bool is_left_out(const void *ctx, struct scratch *slot, __u32 number)
+{
+	if (!config_has(WIRE_IF))
+		return false;
+	event_is(slot, ctx);
+	if (!is_unmet(number))
+		return false;
 	scratch_release(slot);
 	return true;
 }

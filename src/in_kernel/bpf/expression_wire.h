@@ -92,6 +92,7 @@ struct wire_expressions {
 struct wire_event {
 	__u64 context; /* address of the program's context */
 	__u64 loaded;
+	__u64 value; /* that is added up */
 	__s64 registers[WIRE_REGISTERS];
 	__u8 text[WIRE_TEXT];
 };

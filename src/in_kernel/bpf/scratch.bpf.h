@@ -236,7 +236,7 @@ struct scratch {
 	/* No rule straddles two lines of a cache. */
 	struct unwind_cached_rule rules[CACHED_RULES] __attribute__((aligned(64)));
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
-	struct wire_event event; /* with WIRE_IF */
+	struct wire_event event; /* with expressions about it */
 	struct interpreter_walk interp;
 } __attribute__((aligned(64)));
 

@@ -55,8 +55,9 @@ static __always_inline bool add_in(struct wire_sums *set, const struct wire_hash
 	for (__u32 i = 0; i < WIRE_SUMS; i++) {
 		__u32 n = set->n[i];
 
+		/* A sum that would be too large goes on in another entry. */
 		if (n && n < ~0u && set->low[i] == stack->low &&
-		    set->high[i] == (__u32)stack->high) {
+		    set->high[i] == (__u32)stack->high && set->sum[i] + value >= value) {
 			set->n[i] = n + 1;
 			set->sum[i] += value;
 			if (value > set->largest[i])

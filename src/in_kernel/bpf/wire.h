@@ -42,6 +42,8 @@ enum wire_flags {
 	WIRE_NOT_SELF = 1 << 17,     /* neither the process `self` nor its children */
 	WIRE_IF = 1 << 18,	     /* only events that meet expressions.condition */
 	WIRE_FILTER_USER = 1 << 19,  /* only tasks of the user `user` */
+	WIRE_IF_RETURNED = 1 << 20,  /* of calls: the same, when they return */
+	WIRE_VALUES = 1 << 21,	     /* expressions.value is added up, of calls when they return */
 };
 
 /* How user stacks are walked. */
@@ -209,7 +211,8 @@ struct wire_counters {
 	__u64 fired;	     /* times that the clock's program ran, also for what is filtered out */
 	__u64 fired_idle;    /* of these, where the CPU had nothing to run */
 	__u64 unmet;	     /* of `events`, those that do not meet the condition: not counted */
-	__u64 unread;	     /* of these, those whose values could not be read */
+	__u64 failed;	     /* events whose value is below 0 */
+	__u64 unread;	     /* events of which a value could not be read */
 };
 
 /* Trampolines that traced functions return to: of kretprobes, and of ftrace's function graph. */
@@ -270,7 +273,7 @@ _Static_assert(sizeof(struct wire_config) == 72, "both sides agree on struct wir
 _Static_assert(sizeof(struct wire_off_cpu_config) == 32, "no padding");
 _Static_assert(sizeof(struct wire_stack) == 80, "both sides agree on struct wire_stack");
 _Static_assert(__builtin_offsetof(struct wire_stack, image) == WIRE_HASH_FROM, "hash range");
-_Static_assert(sizeof(struct wire_counters) == 88, "both sides agree on struct wire_counters");
+_Static_assert(sizeof(struct wire_counters) == 96, "both sides agree on struct wire_counters");
 _Static_assert(sizeof(struct wire_counts) == 64, "a set of counts is a line of a cache");
 _Static_assert(__builtin_offsetof(struct wire_count, kind) ==
 			       __builtin_offsetof(struct wire_stack, kind) &&

@@ -43,51 +43,79 @@ static bool points_to_characters(const struct btf *btf, const struct btf_type *p
 }
 
 /* False: it is no number and no address. */
+static bool describe_type(const struct btf *btf, uint32_t id, struct kernel_parameter *is)
+{
+	const struct btf_type *type = resolve(btf, id, &is->is_size);
+
+	if (!type)
+		return false;
+	if (btf_is_ptr(type)) {
+		is->size = sizeof(uint64_t);
+		is->is_string = points_to_characters(btf, type);
+	} else if (btf_is_int(type)) {
+		is->size = type->size;
+		is->is_signed = btf_int_encoding(type) & BTF_INT_SIGNED;
+	} else if (btf_is_any_enum(type)) {
+		is->size = type->size;
+		is->is_signed = true;
+	}
+	return is->size == 1 || is->size == 2 || is->size == 4 || is->size == 8;
+}
+
 static bool describe(const struct btf *btf, const struct btf_param *from,
 		     struct kernel_parameter *ret)
 {
 	const char *name = btf__name_by_offset(btf, from->name_off);
 	struct kernel_parameter is = { 0 };
-	const struct btf_type *type = resolve(btf, from->type, &is.is_size);
 
-	if (!type || !name || !*name || strlen(name) >= sizeof(is.name))
+	if (!name || !*name || strlen(name) >= sizeof(is.name) ||
+	    !describe_type(btf, from->type, &is))
 		return false;
-	if (btf_is_ptr(type)) {
-		is.size = sizeof(uint64_t);
-		is.is_string = points_to_characters(btf, type);
-	} else if (btf_is_int(type)) {
-		is.size = type->size;
-		is.is_signed = btf_int_encoding(type) & BTF_INT_SIGNED;
-	} else if (btf_is_any_enum(type)) {
-		is.size = type->size;
-		is.is_signed = true;
-	}
 	snprintf(is.name, sizeof(is.name), "%s", name);
 	*ret = is;
-	return is.size == 1 || is.size == 2 || is.size == 4 || is.size == 8;
+	return true;
+}
+
+/* The prototype of a function; NULL: it is not known. */
+static const struct btf_type *prototype(const struct btf *btf, const char *function)
+{
+	int id = btf__find_by_name_kind(btf, function, BTF_KIND_FUNC);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	return type && btf_is_func_proto(type) ? type : NULL;
+}
+
+/* NULL: the kernel has none. */
+static struct btf *load(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	return libbpf_get_error(btf) ? NULL : btf;
 }
 
 uint32_t kernel_function_parameters(const char *function,
 				    struct kernel_parameter ret_list[KERNEL_PARAMETERS_MAX])
 {
-	__attribute__((cleanup(own_btf))) struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_type *type;
-	const struct btf_param *from;
+	__attribute__((cleanup(own_btf))) struct btf *btf = load();
+	const struct btf_type *type = btf ? prototype(btf, function) : NULL;
+	const struct btf_param *from = type ? btf_params(type) : NULL;
 	uint32_t n = 0;
-	int id;
 
-	if (libbpf_get_error(btf)) {
-		btf = NULL;
-		return 0;
-	}
-	id = btf__find_by_name_kind(btf, function, BTF_KIND_FUNC);
-	type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-	type = type ? btf__type_by_id(btf, type->type) : NULL;
-	if (!type || !btf_is_func_proto(type))
-		return 0;
-	from = btf_params(type);
-	while (n < btf_vlen(type) && n < KERNEL_PARAMETERS_MAX &&
+	while (type && n < btf_vlen(type) && n < KERNEL_PARAMETERS_MAX &&
 	       describe(btf, &from[n], &ret_list[n]))
 		n++;
 	return n;
+}
+
+bool kernel_function_result(const char *function, struct kernel_parameter *ret_result)
+{
+	__attribute__((cleanup(own_btf))) struct btf *btf = load();
+	const struct btf_type *type = btf ? prototype(btf, function) : NULL;
+	struct kernel_parameter is = { 0 };
+
+	if (!type || !type->type || !describe_type(btf, type->type, &is))
+		return false;
+	*ret_result = is;
+	return true;
 }

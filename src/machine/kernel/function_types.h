@@ -23,4 +23,7 @@ struct kernel_parameter {
 uint32_t kernel_function_parameters(const char *function,
 				    struct kernel_parameter ret_list[KERNEL_PARAMETERS_MAX]);
 
+/* What it returns; `name` is not set. False: not known, or no number and no address. */
+bool kernel_function_result(const char *function, struct kernel_parameter *ret_result);
+
 #endif

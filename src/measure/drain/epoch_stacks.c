@@ -436,7 +436,8 @@ int epoch_stacks_sum(struct epoch_stacks *stacks, const struct wire_hash *hash,
 	if (!counted)
 		return -ENOENT;
 	counted->values.n += sum->n;
-	counted->values.sum += sum->sum;
+	if (__builtin_add_overflow(counted->values.sum, sum->sum, &counted->values.sum))
+		counted->values.sum = UINT64_MAX;
 	if (sum->largest > counted->values.largest)
 		counted->values.largest = sum->largest;
 	return 0;

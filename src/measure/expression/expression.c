@@ -240,6 +240,18 @@ int parser_or(struct parser *parser, uint32_t to, struct operand *ret)
 	return r;
 }
 
+bool expression_has_name(const char *text, const char *name)
+{
+	struct word word;
+
+	do {
+		lexer_next(&text, &word);
+		if (word.kind == WORD_NAME && strcmp(word.text, name) == 0)
+			return true;
+	} while (word.kind != WORD_END);
+	return false;
+}
+
 int expression_compile(enum expression_kind kind, const char *text,
 		       const struct event_values *values, struct wire_expressions *expressions,
 		       const char **ret_unit, struct error *err)

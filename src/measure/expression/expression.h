@@ -24,6 +24,9 @@ enum expression_kind {
 	EXPRESSION_VALUE,     /* --sum */
 };
 
+/* Whether a name is one of its words, also of a text that is no expression. */
+bool expression_has_name(const char *text, const char *name);
+
 /*
  * Compiles an expression to its program in `expressions`, with its patterns behind those that are
  * there. *ret_unit is that of a value, or NULL; it may be NULL. 0, or a usage error: -EINVAL with

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 static const struct gauge_ops *const GAUGES[] = { &gauge_counts, &gauge_times, &gauge_calls,
-						  &gauge_blocks };
+						  &gauge_values, &gauge_blocks };
 
 void gauge_configure(const struct plan *plan, struct stacktally *skeleton,
 		     struct wire_config *config, uint32_t sets)

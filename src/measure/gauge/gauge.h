@@ -59,14 +59,16 @@ struct gauge {
 	const struct gauge_ops *ops;
 };
 
-extern const struct gauge_ops gauge_counts, gauge_times, gauge_calls, gauge_blocks;
+extern const struct gauge_ops gauge_counts, gauge_times, gauge_calls, gauge_values, gauge_blocks;
 
 static inline const struct gauge_ops *gauge_of(const struct plan *plan)
 {
-	if (plan->calls.time)
+	if (plan_has_calls(plan))
 		return &gauge_calls;
 	if (plan->calls.outstanding)
 		return &gauge_blocks;
+	if (plan->sum)
+		return &gauge_values;
 	return plan->off_cpu.on ? &gauge_times : &gauge_counts;
 }
 

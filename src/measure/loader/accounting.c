@@ -24,6 +24,7 @@ int accounting_report(struct accounting *accounting, const struct kernel_side *s
 	nested = now.lost_nested - before->lost_nested;
 	losses->lost_ring += ring;
 	losses->lost_nested += nested;
+	losses->failed += now.failed - before->failed;
 	losses->unread += now.unread - before->unread;
 	if (!final)
 		now.events = before->events + accounting->drained + ring + nested;

@@ -398,6 +398,7 @@ int kernel_side_counters(const struct kernel_side *side, struct wire_counters *r
 		sum.unfinished += each[i].unfinished;
 		sum.withheld += each[i].withheld;
 		sum.fired += each[i].fired;
+		sum.failed += each[i].failed;
 		sum.unread += each[i].unread;
 		if (fired)
 			fired[i] = (struct clock_count){ each[i].fired, each[i].fired_idle };

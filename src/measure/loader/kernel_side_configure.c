@@ -152,7 +152,6 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger, u
 	config->flags |= trigger->user_entry ? WIRE_USER_ENTRY : 0;
 	config->flags |= plan->native ? WIRE_NATIVE : 0;
 	config->flags |= plan->lines ? WIRE_LINES : 0;
-	config->flags |= plan->filter.condition ? WIRE_IF : 0;
 	config->user_depth = plan->user_depth;
 	config->kernel_depth = kernel_depth(plan, trigger, max_stack);
 	config->unwind = unwind_of(plan->unwind);
@@ -174,11 +173,12 @@ int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint
 		return r;
 	side->has_tables = plan_has_tables(plan);
 	trigger->scope.may_ask = side->has_tables && can_ask();
-	trigger->scope.asks = plan->filter.condition != NULL;
+	trigger->scope.asks = plan->filter.condition || plan->sum;
 	r = trigger->ops->select(trigger, skeleton->obj, err);
 	if (r == 0)
-		r = asked_compile(trigger, plan->filter.condition, NULL,
-				  (struct wire_expressions *)&skeleton->rodata->expressions, err);
+		r = asked_compile(trigger, plan->filter.condition, plan->sum,
+				  (struct wire_expressions *)&skeleton->rodata->expressions,
+				  &config.flags, err);
 	if (r < 0)
 		return r;
 	r = filters_configure(plan, skeleton, &config, err);

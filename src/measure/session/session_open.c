@@ -198,7 +198,7 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 	session->launch = LAUNCH_NONE;
 	session->side = KERNEL_SIDE_NONE;
 	trigger->scope.cpu = plan->filter.cpu;
-	trigger->scope.calls = plan->calls.time || plan->calls.outstanding;
+	trigger->scope.calls = plan_has_calls(plan) || plan->calls.outstanding;
 	/* Not when children are followed: those are other processes. */
 	if (plan->filter.tgids.n == 1 && !plan->filter.follow_forks)
 		trigger->scope.pid = plan->filter.tgids.ids[0];

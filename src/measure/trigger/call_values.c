@@ -64,3 +64,20 @@ int call_values_add_named(struct value_list *values, enum call_context context,
 	}
 	return r;
 }
+
+int call_values_add_result(struct value_list *values, const char *function,
+			   enum event_value_text memory)
+{
+	struct event_value value = { .size = sizeof(uint64_t), .is_signed = true, .text = memory };
+	struct kernel_parameter is;
+
+#if defined(__x86_64__)
+	value.offset = offsetof(struct user_regs_struct, rax);
+#endif
+	if (function && kernel_function_result(function, &is)) {
+		value.size = is.size;
+		value.is_signed = is.is_signed;
+		value.unit = is.is_size ? "bytes" : NULL;
+	}
+	return value_list_add(values, "retval", &value);
+}

@@ -30,4 +30,11 @@ int call_values_add(struct value_list *values, enum call_context context,
 int call_values_add_named(struct value_list *values, enum call_context context,
 			  const char *function);
 
+/*
+ * Adds what a call returns, as a program that runs at the return finds it: retval, a signed number
+ * of 64 bits or, of a kernel function that is known by name, of its type. 0 or -ENOMEM.
+ */
+int call_values_add_result(struct value_list *values, const char *function,
+			   enum event_value_text memory);
+
 #endif

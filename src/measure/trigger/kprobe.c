@@ -26,7 +26,7 @@ struct kprobes {
 	uint64_t *addresses;  /* NULL where the kernel hides them */
 	const char **symbols; /* names of the functions: the kernel takes arrays */
 	int program;
-	struct value_list arguments; /* empty until they are asked for */
+	struct value_list arguments, returned; /* empty until they are asked for */
 };
 
 /* How calls are timed, by any of these but fentry. */
@@ -48,6 +48,7 @@ static void kprobes_free(struct kprobes *kprobes)
 	free(kprobes->addresses);
 	free(kprobes->symbols);
 	value_list_clear(&kprobes->arguments);
+	value_list_clear(&kprobes->returned);
 	free(kprobes);
 }
 
@@ -182,23 +183,43 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	return probes_attach_more(&kprobes->probes, &source, err);
 }
 
+/* Functions whose types are looked up: of more, they would hardly agree. */
+#define TYPED_MAX 16
+
 /* The parameters that all functions have in the same place have names. */
-static int values(struct trigger *trigger, struct event_values *ret_values, struct error *err)
+static int add_arguments(const struct kprobes *kprobes, struct value_list *list)
 {
-	struct kprobes *kprobes = (struct kprobes *)trigger;
 	enum call_context context = kprobes->how == KPROBE_FENTRY ? CALL_ARRAY : CALL_REGISTERS;
-	struct value_list *list = &kprobes->arguments;
+	uint32_t n = kprobes->functions.n <= TYPED_MAX ? kprobes->functions.n : 0;
 	int r = 0;
 
-	for (uint32_t i = 0; r == 0 && !list->n && i < kprobes->functions.n; i++) {
+	for (uint32_t i = 0; r == 0 && i < n; i++) {
 		own(value_list_clear) struct value_list others = { 0 };
 
 		r = call_values_add_named(i ? &others : list, context, kprobes->symbols[i]);
 		if (i)
 			value_list_keep_common(list, &others);
 	}
-	if (r == 0)
-		r = call_values_add(list, context, EVENT_TEXT_KERNEL);
+	return r < 0 ? r : call_values_add(list, context, EVENT_TEXT_KERNEL);
+}
+
+/* Of several functions, the result is a number of 64 bits. */
+static int add_result(const struct kprobes *kprobes, struct value_list *list)
+{
+	const char *function = kprobes->functions.n == 1 ? kprobes->symbols[0] : NULL;
+
+	return call_values_add_result(list, function, EVENT_TEXT_KERNEL);
+}
+
+static int values(struct trigger *trigger, bool of_returns, struct event_values *ret_values,
+		  struct error *err)
+{
+	struct kprobes *kprobes = (struct kprobes *)trigger;
+	struct value_list *list = of_returns ? &kprobes->returned : &kprobes->arguments;
+	int r = 0;
+
+	if (!list->n)
+		r = of_returns ? add_result(kprobes, list) : add_arguments(kprobes, list);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	*ret_values = value_list_values(list);

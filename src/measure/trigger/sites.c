@@ -198,5 +198,6 @@ void sites_free(struct trigger *trigger)
 	free(sites->offsets);
 	free(sites->semaphores);
 	value_list_clear(&sites->values);
+	value_list_clear(&sites->returned);
 	free(sites);
 }

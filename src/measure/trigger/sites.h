@@ -45,7 +45,7 @@ struct sites {
 	pid_t pid;
 	int program; /* that attach() is at, and where */
 	enum attach_point point;
-	struct value_list values; /* of events; empty until they are asked for */
+	struct value_list values, returned; /* of events; empty until they are asked for */
 };
 
 /* Takes over the library, the items and the names even when it fails. 0 or -ENOMEM. */

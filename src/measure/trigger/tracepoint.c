@@ -146,12 +146,14 @@ static uint64_t unseen(const struct trigger *trigger)
 	return refusals_count(((const struct tracepoints *)trigger)->refusals);
 }
 
-static int values(struct trigger *trigger, struct event_values *ret_values, struct error *err)
+static int values(struct trigger *trigger, bool of_returns, struct event_values *ret_values,
+		  struct error *err)
 {
 	struct tracepoints *tracepoints = (struct tracepoints *)trigger;
 	own(own_free) const char **names = calloc(tracepoints->n, sizeof(*names));
 	int r = 0;
 
+	(void)of_returns; /* they are refused */
 	if (!names)
 		return error_set(err, -ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < tracepoints->n; i++)

@@ -96,10 +96,12 @@ struct trigger_ops {
 	/* Events for which the kernel ran no program, if it does not count them; may be NULL. */
 	uint64_t (*unseen)(const struct trigger *trigger);
 	/*
-	 * The values of the events, as the programs that select() chose see them; they live as long
-	 * as the trigger. 0 or a negative errno with `err` set. May be NULL: there are none.
+	 * The values of the events, or of their returns, as the programs that select() chose see
+	 * them; they live as long as the trigger. 0 or a negative errno with `err` set. May be
+	 * NULL: there are none.
 	 */
-	int (*values)(struct trigger *trigger, struct event_values *ret_values, struct error *err);
+	int (*values)(struct trigger *trigger, bool of_returns, struct event_values *ret_values,
+		      struct error *err);
 };
 
 struct trigger {

@@ -26,16 +26,22 @@ static uint32_t n_attached(const struct trigger *trigger)
 	return n;
 }
 
-static int values(struct trigger *trigger, struct event_values *ret_values, struct error *err)
+static int values(struct trigger *trigger, bool of_returns, struct event_values *ret_values,
+		  struct error *err)
 {
 	struct sites *sites = (struct sites *)trigger;
+	struct value_list *list = of_returns ? &sites->returned : &sites->values;
 	int r = sites_check_64(sites, err);
 
-	if (r == 0 && !sites->values.n &&
-	    call_values_add(&sites->values, CALL_REGISTERS, EVENT_TEXT_USER) < 0)
-		r = error_set(err, -ENOMEM, "out of memory");
-	*ret_values = value_list_values(&sites->values);
-	return r;
+	if (r < 0)
+		return r;
+	if (!list->n)
+		r = of_returns ? call_values_add_result(list, NULL, EVENT_TEXT_USER)
+			       : call_values_add(list, CALL_REGISTERS, EVENT_TEXT_USER);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	*ret_values = value_list_values(list);
+	return 0;
 }
 
 static const struct trigger_ops UPROBE_OPS = {

@@ -89,12 +89,14 @@ static int add_arguments(const struct site *site, struct value_list *list)
 }
 
 /* The arguments that are in the same place at all sites. */
-static int values(struct trigger *trigger, struct event_values *ret_values, struct error *err)
+static int values(struct trigger *trigger, bool of_returns, struct event_values *ret_values,
+		  struct error *err)
 {
 	struct sites *sites = (struct sites *)trigger;
 	struct value_list *list = &sites->values;
 	int r = sites_check_64(sites, err);
 
+	(void)of_returns; /* they are refused */
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; r == 0 && i < sites->n; i++) {

@@ -28,6 +28,7 @@ static const struct {
 	{ "cpu", FROM_REFUSED, "a recording does not hold on which CPU an event was" },
 	{ "cgroupmap", FROM_REFUSED, "a BPF map selects events while they are measured" },
 	{ "mntnsmap", FROM_REFUSED, "a BPF map selects events while they are measured" },
+	{ "sum", FROM_REFUSED, "a recording does not hold the values of events" },
 	{ "if", FROM_REFUSED, "a recording does not hold the values of events" },
 	{ "event", FROM_REFUSED, "the event is that of the recording" },
 	{ "frequency", FROM_REFUSED, "the rate is that of the recording" },

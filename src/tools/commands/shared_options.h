@@ -86,7 +86,7 @@ struct shared_options {
 
 #define SECTION_FILTERS "filters"
 #define SECTION_OFF_CPU "time off the CPU"
-#define SECTION_CALLS	"calls"
+#define SECTION_VALUES	"values of events"
 #define SECTION_TIMING	"timing"
 #define SECTION_OUTPUT	"output and saved recordings"
 #define SECTION_PUSH	"pushing to an engine"

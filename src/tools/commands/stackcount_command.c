@@ -8,6 +8,7 @@
 #include "cli/message.h"
 #include "commands/command.h"
 #include "commands/stackcount_options.h"
+#include "trigger/asked.h"
 #include "trigger/group_process.h"
 #include "trigger/outstanding.h"
 #include "trigger/spec.h"
@@ -18,8 +19,16 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 	const struct invocation *invocation = context;
 	const struct stackcount_options *options = invocation->options;
 
-	snprintf(ret_title, size, "Tracing %u functions for \"%s\"... Hit Ctrl-C to end.", n,
-		 options->pattern ? options->pattern : "c:malloc");
+	const char *pattern = options->pattern ? options->pattern : "c:malloc";
+
+	if (options->sum)
+		snprintf(
+			ret_title, size,
+			"Tracing %u functions for \"%.200s\", summing %.100s... Hit Ctrl-C to end.",
+			n, pattern, options->sum);
+	else
+		snprintf(ret_title, size, "Tracing %u functions for \"%s\"... Hit Ctrl-C to end.",
+			 n, pattern);
 }
 
 struct progress {
@@ -75,10 +84,11 @@ static int check_calls(const struct stackcount_options *options, struct error *e
 	const char *which = options->leaks	   ? "--leaks"
 			    : options->outstanding ? "--outstanding"
 			    : options->time	   ? "--time"
+			    : options->sum	   ? "--sum"
 						   : NULL;
 	bool outstanding = options->leaks || options->outstanding;
 
-	if (options->time + options->outstanding + options->leaks > 1)
+	if (options->time + options->outstanding + options->leaks + (options->sum != NULL) > 1)
 		return error_usage(err, "argument %s: not allowed with the others of calls", which);
 	if (outstanding && options->condition)
 		return error_usage(err, "argument --if: not allowed with argument %s", which);
@@ -132,11 +142,15 @@ static int complete(struct invocation *invocation)
 		line.program = request->program;
 		return message_usage_error(&line, &err);
 	}
+	invocation->plan.sum = options->sum;
 	invocation->plan.calls = (struct plan_calls){
 		.time = options->time,
+		.returned = asked_of_return(options->sum),
 		.outstanding = options->outstanding || options->leaks,
 		.older = options->older,
 	};
+	request->meta.summed = options->sum != NULL;
+	request->meta.measure = options->sum;
 	if (invocation->plan.calls.outstanding) {
 		request->attached = NULL;
 		request->pattern = options->leaks ? "c:malloc" : options->pattern;
@@ -174,7 +188,7 @@ static int start(const struct invocation *invocation)
 	if (options->outstanding || options->leaks)
 		r = outstanding_trigger_new(options->pattern, options->frees, options->shared.force,
 					    pid, &trigger, &err);
-	else if (options->time)
+	else if (plan_has_calls(&invocation->plan))
 		r = spec_calls_new(options->pattern, options->regexp, options->shared.force, pid,
 				   &trigger, &err);
 	else

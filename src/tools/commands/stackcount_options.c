@@ -88,26 +88,34 @@ static const struct option_row measuring[] = {
 	  .help = "only events for which this holds, such as 'arg1 > 1048576' or "
 		  "'prev_state == 2 && prev_comm ~ \"nginx*\"'" },
 
-	{ .section = SECTION_CALLS,
+	{ .section = SECTION_VALUES,
+	  .name = "sum",
+	  .kind = OPTION_STRING,
+	  .field = FIELD(sum),
+	  .metavar = "EXPR",
+	  .exclusive = "sum",
+	  .help = "add up a value of the events by stack: a field of a tracepoint, arg1 to arg6 of "
+		  "a function, or retval, what it returns" },
+	{ .section = SECTION_VALUES,
 	  .name = "time",
 	  .kind = OPTION_FLAG,
 	  .field = FIELD(time),
+	  .exclusive = "sum",
 	  .help = "of functions: add up how long their calls took, from entry to return, instead "
-		  "of "
-		  "counting them: microseconds in text and folded stacks" },
-	{ .section = SECTION_CALLS,
+		  "of counting them: microseconds in text and folded stacks" },
+	{ .section = SECTION_VALUES,
 	  .name = "outstanding",
 	  .kind = OPTION_FLAG,
 	  .field = FIELD(outstanding),
 	  .help = "bytes that the first function (c:malloc) allocated and the second (c:free) did "
 		  "not free until the report, by the stack that allocated them" },
-	{ .section = SECTION_CALLS,
+	{ .section = SECTION_VALUES,
 	  .name = "leaks",
 	  .kind = OPTION_FLAG,
 	  .field = FIELD(leaks),
 	  .help = "the same of all functions of libc: malloc, calloc, realloc, posix_memalign, "
 		  "aligned_alloc, mmap and others; new of C++ calls malloc" },
-	{ .section = SECTION_CALLS,
+	{ .section = SECTION_VALUES,
 	  .name = "older",
 	  .kind = OPTION_SECONDS,
 	  .field = FIELD(older),
@@ -248,6 +256,8 @@ static const struct option_example examples[] = {
 	{ "c:malloc -- ./server", "a command and all it starts" },
 	{ "--focus ext4 submit_bio", "only stacks through functions of ext4" },
 	{ "--if 'arg1 > 1048576' c:malloc", "large allocations, and who makes them" },
+	{ "--sum bytes_req t:kmem:kmalloc", "bytes that the kernel allocates, by stack" },
+	{ "--sum retval c:read", "bytes that are read, by stack" },
 	{ 0 },
 };
 

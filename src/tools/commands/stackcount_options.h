@@ -13,10 +13,10 @@ struct stackcount_options {
 	bool timestamp, regexp, per_process;
 	bool time, outstanding, leaks;
 	double older;
-	bool verbose_address;  /* -v: a column of raw addresses */
-	const char *pattern;   /* NULL only with --from or --leaks */
-	const char *frees;     /* the second one, of --outstanding; or NULL */
-	const char *condition; /* --if; or NULL */
+	bool verbose_address;	     /* -v: a column of raw addresses */
+	const char *pattern;	     /* NULL only with --from or --leaks */
+	const char *frees;	     /* the second one, of --outstanding; or NULL */
+	const char *condition, *sum; /* --if, --sum; or NULL */
 };
 
 /* What options_parse() starts from. */
