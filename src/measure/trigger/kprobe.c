@@ -160,27 +160,34 @@ static const char *function_name(const void *context, uint32_t i)
 	return ((const struct kprobes *)context)->symbols[i];
 }
 
+/*
+ * Returns before entries. Of probes at one instruction, the kernel runs the last one first, and
+ * that of a return puts its trampoline in the place of the return address, from which kernels
+ * before 5.15 cannot walk on: so the entry's sees the caller's own.
+ */
 static int attach(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	struct kprobes *kprobes = (struct kprobes *)trigger;
 	struct probes_source source = { .n = kprobes->functions.n,
 					.at_once = kprobes->how == KPROBE_MULTI,
-					.attach = attach_entries,
 					.name = function_name,
 					.context = kprobes };
 	int r;
 
+	if (trigger->scope.calls) {
+		kprobes->program = entry_fd(object, CALL_RETURN, err);
+		if (kprobes->program < 0)
+			return kprobes->program;
+		source.attach = attach_returns;
+		r = probes_attach_more(&kprobes->probes, &source, err);
+		if (r < 0)
+			return r;
+	}
 	kprobes->program = entry_fd(object, entry_of(kprobes), err);
 	if (kprobes->program < 0)
 		return kprobes->program;
-	r = probes_attach(&kprobes->probes, &source, err);
-	if (r < 0 || !trigger->scope.calls)
-		return r;
-	kprobes->program = entry_fd(object, CALL_RETURN, err);
-	if (kprobes->program < 0)
-		return kprobes->program;
-	source.attach = attach_returns;
-	return probes_attach_more(&kprobes->probes, &source, err);
+	source.attach = attach_entries;
+	return probes_attach(&kprobes->probes, &source, err);
 }
 
 /* Functions whose types are looked up: of more, they would hardly agree. */
