@@ -3,6 +3,7 @@
 # Memory that is allocated and not freed, by the stacks that allocate it, against what a program
 # knows: stackcount_outstanding_test.sh BUILD
 # timeout: 240
+# quiet: it changes return addresses in other programs that call the same functions
 . "$(dirname "$0")/../stackcount.bash" "$1"
 have_uprobes || { skip "outstanding memory" "$no_uprobes" && finish; }
 

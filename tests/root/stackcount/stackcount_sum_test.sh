@@ -3,6 +3,7 @@
 # --sum: values of events added up by stack, against programs that know the sums:
 # stackcount_sum_test.sh BUILD
 # timeout: 240
+# quiet: it changes return addresses in other programs that call the same functions
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 values=$programs/sc_values

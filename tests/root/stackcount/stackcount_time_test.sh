@@ -3,6 +3,7 @@
 # How long calls took, from entry to return, by the stacks that made them; against what the program
 # measures itself: stackcount_time_test.sh BUILD
 # timeout: 180
+# quiet: it changes return addresses in other programs that call the same functions
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 times=$programs/sc_times
