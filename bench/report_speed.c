@@ -93,7 +93,7 @@ static int make(const char *path, uint32_t n_stacks)
 
 	if (!out || tally_new(0, 0, &tally) < 0 || names_new(&names) < 0 ||
 	    make_addresses(tally, names, &state) < 0 || make_stacks(tally, n_stacks, &state) < 0 ||
-	    recording_save(out, &meta, tally, names, &err) < 0 || fflush(out) != 0) {
+	    recording_save(out, &meta, tally, names, NULL, &err) < 0 || fflush(out) != 0) {
 		fprintf(stderr, "cannot make %s: %s\n", path, err.text);
 		return 1;
 	}

@@ -40,22 +40,22 @@ cat >"$copy/src/in_kernel/languages/shout.bpf.h" <<'END'
 #ifndef STACKTALLY_LANGUAGES_SHOUT_BPF_H
 #define STACKTALLY_LANGUAGES_SHOUT_BPF_H
 
-#include "languages/program_names.bpf.h"
-#include "languages/program_run.bpf.h"
+#include "languages/interp_names.bpf.h"
+#include "languages/interp_run.bpf.h"
 
 #define SHOUT_NAME 8 /* bytes of a name */
 
 static __always_inline bool shout_find_state(struct scratch *slot, __u32 number)
 {
-	struct interpreter_walk *program = &slot->program;
+	struct interpreter_walk *interp = &slot->interp;
 
 	(void)number;
-	program->ordered = 1;
-	program->shout_walk.frames = 0;
-	program->reason = WIRE_SCRIPT_NO_STATE;
-	if (!read_word(&program->next, program->shout.innermost + program->bias))
+	interp->ordered = 1;
+	interp->shout_walk.frames = 0;
+	interp->reason = WIRE_SCRIPT_NO_STATE;
+	if (!read_word(&interp->next, interp->shout.innermost + interp->bias))
 		return false;
-	program->reason = WIRE_SCRIPT_UNMATCHED;
+	interp->reason = WIRE_SCRIPT_UNMATCHED;
 	return true;
 }
 
@@ -65,30 +65,30 @@ __noinline int shout_run(__u32 number)
 	struct scratch *slot = slot_of(LANGUAGE_SHOUT, number);
 	struct found_text name = { .size = SHOUT_NAME, .kind = WIRE_TEXT_UTF8 };
 	struct found_text file = { .kind = WIRE_TEXT_UTF8 };
-	struct interpreter_walk *program;
+	struct interpreter_walk *interp;
 	__u64 frame[2]; /* the one before, and the name */
 
-	if (!slot || slot->program.language != LANGUAGE_SHOUT)
+	if (!slot || slot->interp.language != LANGUAGE_SHOUT)
 		return 0;
-	program = &slot->program;
-	if (!program_begin_run(program))
+	interp = &slot->interp;
+	if (!interp_begin_run(interp))
 		return 0;
-	program->anchor = 1;
-	if (bpf_probe_read_user(frame, sizeof(frame), (const void *)program->next)) {
-		program->next = 0;
-		program_fail(program, WIRE_SCRIPT_UNREADABLE);
+	interp->anchor = 1;
+	if (bpf_probe_read_user(frame, sizeof(frame), (const void *)interp->next)) {
+		interp->next = 0;
+		interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
 		return 0;
 	}
-	program->shout_walk.frames++;
-	program->next = frame[0];
-	program->line = 0;
-	program->content = 0;
-	program->id = code_id(program, frame[1], 0, 0);
+	interp->shout_walk.frames++;
+	interp->next = frame[0];
+	interp->line = 0;
+	interp->content = 0;
+	interp->id = code_id(interp, frame[1], 0, 0);
 	name.from = frame[1];
-	if (!is_sent(program) && has_room_for_names() &&
-	    copy_text(&name, false, program->message.name, WIRE_SCRIPT_TEXT))
-		send_message(program, &name, &file);
-	program_stage(slot, LANGUAGE_SHOUT, program->id);
+	if (!is_sent(interp) && has_room_for_names() &&
+	    copy_text(&name, false, interp->message.name, WIRE_SCRIPT_TEXT))
+		send_message(interp, &name, &file);
+	interp_stage(slot, LANGUAGE_SHOUT, interp->id);
 	return 0;
 }
 
