@@ -35,7 +35,7 @@ complete -c stackcount -n 'not __stacktally_has_command' -s r -l regexp -d 'use 
 complete -c stackcount -n 'not __stacktally_has_command' -l if -x -d 'only events for which this holds, such as arg1 > 1048576 or prev_state == 2 &&'
 complete -c stackcount -n 'not __stacktally_has_command' -l sum -x -d 'add up a value of the events by stack'
 complete -c stackcount -n 'not __stacktally_has_command' -l time -d 'of functions'
-complete -c stackcount -n 'not __stacktally_has_command' -l outstanding -d 'bytes that the first function'
+complete -c stackcount -n 'not __stacktally_has_command' -l outstanding -x -d 'bytes that this function'
 complete -c stackcount -n 'not __stacktally_has_command' -l leaks -d 'the same of all functions of libc'
 complete -c stackcount -n 'not __stacktally_has_command' -l older -x -d 'with --outstanding and --leaks'
 complete -c stackcount -n 'not __stacktally_has_command' -s D -l duration -x -d 'total duration of trace, seconds'

@@ -18,8 +18,9 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 {
 	const struct invocation *invocation = context;
 	const struct stackcount_options *options = invocation->options;
-
-	const char *pattern = options->pattern ? options->pattern : "c:malloc";
+	const char *pattern = options->leaks	     ? "c:malloc"
+			      : options->outstanding ? options->outstanding
+						     : options->pattern;
 
 	if (options->sum)
 		snprintf(
@@ -86,15 +87,15 @@ static int check_calls(const struct stackcount_options *options, struct error *e
 			    : options->time	   ? "--time"
 			    : options->sum	   ? "--sum"
 						   : NULL;
-	bool outstanding = options->leaks || options->outstanding;
+	bool outstanding = options->leaks || options->outstanding != NULL;
 
-	if (options->time + options->outstanding + options->leaks + (options->sum != NULL) > 1)
+	if (options->time + options->leaks + (options->outstanding != NULL) +
+		    (options->sum != NULL) >
+	    1)
 		return error_usage(err, "argument %s: not allowed with the others of calls", which);
 	if (outstanding && options->condition)
 		return error_usage(err, "argument --if: not allowed with argument %s", which);
-	if (options->frees && !options->outstanding)
-		return error_usage(err, "unrecognized arguments: %s", options->frees);
-	if (options->outstanding && (!options->frees || options->regexp))
+	if (options->outstanding && options->regexp)
 		return error_usage(err, "argument --outstanding: takes two functions, as in "
 					"--outstanding c:malloc c:free");
 	if (options->leaks && options->pattern)
@@ -153,7 +154,7 @@ static int complete(struct invocation *invocation)
 	request->meta.measure = options->sum;
 	if (invocation->plan.calls.outstanding) {
 		request->attached = NULL;
-		request->pattern = options->leaks ? "c:malloc" : options->pattern;
+		request->pattern = options->leaks ? "c:malloc" : options->outstanding;
 		request->meta.summed = true;
 		request->meta.measure = "outstanding";
 		request->meta.unit = "bytes";
@@ -186,8 +187,8 @@ static int start(const struct invocation *invocation)
 	if (!pid)
 		pid = group_process(&invocation->plan.filter.groups);
 	if (options->outstanding || options->leaks)
-		r = outstanding_trigger_new(options->pattern, options->frees, options->shared.force,
-					    pid, &trigger, &err);
+		r = outstanding_trigger_new(options->outstanding, options->pattern,
+					    options->shared.force, pid, &trigger, &err);
 	else if (plan_has_calls(&invocation->plan))
 		r = spec_calls_new(options->pattern, options->regexp, options->shared.force, pid,
 				   &trigger, &err);

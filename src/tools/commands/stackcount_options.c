@@ -21,11 +21,6 @@ static const struct option_row before_filters[] = {
 	  .unless = "from leaks",
 	  .help = "search expression for events",
 	  .completes = "tracepoint" },
-	{ .name = "free",
-	  .kind = OPTION_STRING,
-	  .field = FIELD(frees),
-	  .positional = true,
-	  .help = "with --outstanding: the function that frees" },
 
 	{ .section = SECTION_FILTERS,
 	  .name = "pid",
@@ -105,9 +100,10 @@ static const struct option_row measuring[] = {
 		  "of counting them: microseconds in text and folded stacks" },
 	{ .section = SECTION_VALUES,
 	  .name = "outstanding",
-	  .kind = OPTION_FLAG,
+	  .kind = OPTION_STRING,
 	  .field = FIELD(outstanding),
-	  .help = "bytes that the first function (c:malloc) allocated and the second (c:free) did "
+	  .metavar = "ALLOCATE",
+	  .help = "bytes that this function (c:malloc) allocated and the pattern's (c:free) did "
 		  "not free until the report, by the stack that allocated them" },
 	{ .section = SECTION_VALUES,
 	  .name = "leaks",

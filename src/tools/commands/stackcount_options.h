@@ -11,11 +11,11 @@
 struct stackcount_options {
 	struct shared_options shared;
 	bool timestamp, regexp, per_process;
-	bool time, outstanding, leaks;
+	bool time, leaks;
 	double older;
 	bool verbose_address;	     /* -v: a column of raw addresses */
 	const char *pattern;	     /* NULL only with --from or --leaks */
-	const char *frees;	     /* the second one, of --outstanding; or NULL */
+	const char *outstanding;     /* what allocates, and the pattern frees; or NULL */
 	const char *condition, *sum; /* --if, --sum; or NULL */
 };
 

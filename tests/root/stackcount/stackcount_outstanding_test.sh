@@ -33,7 +33,7 @@ says "blocks freed that were not seen to be allocated" \
 	'^[0-9]+ blocks? (was|were) freed that (was|were) not seen to be allocated'
 
 # ---- two functions
-"$stackcount" --outstanding -o "$json" c:calloc c:free -- "$leaks" >"$tmp/said" 2>"$err"
+"$stackcount" --outstanding c:calloc -o "$json" c:free -- "$leaks" >"$tmp/said" 2>"$err"
 is "outstanding of calloc alone" "$(outstanding ml_calloc) $(outstanding ml_many)" "1 240 0 0"
 
 # ---- age: nothing is an hour old
@@ -41,7 +41,7 @@ is "outstanding of calloc alone" "$(outstanding ml_calloc) $(outstanding ml_many
 is "only what is older" "$(grep -c 'main;ml_' "$out")" 0
 
 # ---- bad input
-fails 2 "one function" 'takes two functions' --outstanding c:malloc
+fails 2 "one function" 'required: pattern' --outstanding c:malloc
 fails 2 "a pattern beside the set" 'takes no pattern' --leaks c:malloc
 fails 2 "two functions without the option" 'unrecognized arguments: c:free' c:malloc c:free
 fails 2 "an age without blocks" '--older: needs' --older 5 c:malloc
