@@ -22,6 +22,7 @@ steps() {
 		at=$root/tmp/java_steps
 		rm -rf "$at" && mkdir -p "$at" && cp -r "$tmp/classes" "$at"
 	fi
+	: >"$tmp/ready" # the one before may have said so
 	# shellcheck disable=SC2086 # one word, or none
 	${root:+unshare -m sh "$tmp/in" "$root"} "$java" -Xmx256m "${@:4}" -cp "${at#"$root"}/classes" java_busy "$3" \
 		>"$tmp/ready" 2>&1 &
