@@ -36,8 +36,9 @@ steps() {
 	[ "$(value instructions)" = "$2" ] && [ "$(value compiled_wrong)" = 0 ]
 	check $? "$name: no walk from compiled code is wrong" \
 		"$counts; $(grep -A 1 -m 1 WRONG "$tmp/steps" | cut -c 1-400) $(head -n 1 "$err")"
-	# Rare code, of exceptions mostly. A walk that is refused says so.
-	[ -n "$counts" ] && calculates "$(value wrong) <= 0.0003 * $2 && $(value refused) <= 0.002 * $2"
+	# The first instructions of some stubs, such as the one that looks through a class's supertypes: how
+	# often they run depends on the run.
+	[ -n "$counts" ] && calculates "$(value wrong) + $(value refused) <= 0.01 * $2"
 	check $? "$name: other walks that are wrong or refused are few" "$counts; $(grep -c . "$tmp/steps") lines"
 }
 
