@@ -14,6 +14,7 @@
 #include "base/own.h"
 #include "bpf/blocks_wire.h"
 #include "bpf/calls_wire.h"
+#include "gauge/counters.h"
 #include "gauge/gauge.h"
 #include "gauge/threads.h"
 #include "stacktally.skel.h"
@@ -183,34 +184,11 @@ static int drain_blocks(struct gauge *gauge, const struct gauge_epoch *epoch, st
 	return r < 0 ? error_set(err, r, "cannot add up the blocks: %s", strerror(-r)) : 0;
 }
 
-static int read_counters(const struct blocks *blocks, struct wire_block_counters *ret_sum)
-{
-	int map = bpf_map__fd(blocks->skeleton->maps.block_counters);
-	int cpus = libbpf_num_possible_cpus();
-	own(own_free) struct wire_block_counters *each = NULL;
-	uint32_t zero = 0;
-
-	if (cpus < 0)
-		return cpus;
-	each = calloc((uint32_t)cpus, sizeof(*each));
-	if (!each)
-		return -ENOMEM;
-	if (bpf_map_lookup_elem(map, &zero, each) < 0)
-		return -errno;
-	*ret_sum = (struct wire_block_counters){ 0 };
-	for (int i = 0; i < cpus; i++) {
-		ret_sum->unallocated += each[i].unallocated;
-		ret_sum->lost_blocks += each[i].lost_blocks;
-		ret_sum->lost_bytes += each[i].lost_bytes;
-	}
-	return 0;
-}
-
 static int add_losses(struct gauge *gauge, struct tally_losses *losses, struct error *err)
 {
 	struct blocks *blocks = blocks_of(gauge);
 	struct wire_block_counters now;
-	int r = read_counters(blocks, &now);
+	int r = counters_read(blocks->skeleton->maps.block_counters, &now, sizeof(now));
 
 	if (r < 0)
 		return error_set(err, r, "cannot read the counters: %s", strerror(-r));

@@ -12,6 +12,7 @@
 
 #include "base/own.h"
 #include "bpf/calls_wire.h"
+#include "gauge/counters.h"
 #include "gauge/gauge.h"
 #include "gauge/sum_sets.h"
 #include "gauge/threads.h"
@@ -158,35 +159,11 @@ static int drain_calls(struct gauge *gauge, const struct gauge_epoch *epoch, str
 	return 0;
 }
 
-static int read_counters(const struct calls *calls, struct wire_call_counters *ret_sum)
-{
-	int map = bpf_map__fd(calls->skeleton->maps.call_counters);
-	int cpus = libbpf_num_possible_cpus();
-	own(own_free) struct wire_call_counters *each = NULL;
-	uint32_t zero = 0;
-
-	if (cpus < 0)
-		return cpus;
-	each = calloc((uint32_t)cpus, sizeof(*each));
-	if (!each)
-		return -ENOMEM;
-	if (bpf_map_lookup_elem(map, &zero, each) < 0)
-		return -errno;
-	*ret_sum = (struct wire_call_counters){ 0 };
-	for (int i = 0; i < cpus; i++) {
-		ret_sum->unreturned += each[i].unreturned;
-		ret_sum->unentered += each[i].unentered;
-		ret_sum->lost_calls += each[i].lost_calls;
-		ret_sum->lost_values += each[i].lost_values;
-	}
-	return 0;
-}
-
 static int add_losses(struct gauge *gauge, struct tally_losses *losses, struct error *err)
 {
 	struct calls *calls = calls_of(gauge);
 	struct wire_call_counters now;
-	int r = read_counters(calls, &now);
+	int r = counters_read(calls->skeleton->maps.call_counters, &now, sizeof(now));
 
 	if (r < 0)
 		return error_set(err, r, "cannot read the counters: %s", strerror(-r));

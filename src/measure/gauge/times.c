@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/own.h"
+#include "gauge/counters.h"
 #include "gauge/sleepers.h"
 #include "gauge/threads.h"
 #include "gauge/times_internal.h"
@@ -173,35 +174,11 @@ static int drain_times(struct gauge *gauge, const struct gauge_epoch *epoch, str
 	return 0;
 }
 
-static int read_counters(const struct times *times, struct wire_off_cpu_counters *ret_sum)
-{
-	int map = bpf_map__fd(times->skeleton->maps.off_cpu_counters);
-	int cpus = libbpf_num_possible_cpus();
-	own(own_free) struct wire_off_cpu_counters *each = NULL;
-	uint32_t zero = 0;
-
-	if (cpus < 0)
-		return cpus;
-	each = calloc((uint32_t)cpus, sizeof(*each));
-	if (!each)
-		return -ENOMEM;
-	if (bpf_map_lookup_elem(map, &zero, each) < 0)
-		return -errno;
-	*ret_sum = (struct wire_off_cpu_counters){ 0 };
-	for (int i = 0; i < cpus; i++) {
-		ret_sum->lost_time += each[i].lost_time;
-		ret_sum->lost_threads += each[i].lost_threads;
-		ret_sum->lost_ends += each[i].lost_ends;
-		ret_sum->unwalked += each[i].unwalked;
-	}
-	return 0;
-}
-
 static int add_losses(struct gauge *gauge, struct tally_losses *losses, struct error *err)
 {
 	struct times *times = times_of(gauge);
 	struct wire_off_cpu_counters now;
-	int r = read_counters(times, &now);
+	int r = counters_read(times->skeleton->maps.off_cpu_counters, &now, sizeof(now));
 
 	if (r < 0)
 		return error_set(err, r, "cannot read the counters: %s", strerror(-r));

@@ -114,8 +114,8 @@ bool warnings_line(const struct profile_meta *meta, const struct tally_losses *l
 	}
 	if (losses->lost_values && i-- == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
-			 "WARNING: the time of %" PRIu64 " calls is missing, because their stacks "
-			 "were lost",
+			 "WARNING: the values of %" PRIu64 " events are missing, because their "
+			 "stacks were lost",
 			 losses->lost_values);
 		return true;
 	}
