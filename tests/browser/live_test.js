@@ -35,13 +35,25 @@ async function test(name, run) {
 	}
 }
 
-function start(name, file = path.join(programs, name)) {
+/* Under another name, as other tests run the same programs. */
+function start(name) {
+	const file = path.join(directory, ours(name));
+	fs.copyFileSync(path.join(programs, name), file);
+	fs.chmodSync(file, 0o755);
+	run(name, file);
+}
+function ours(name) {
+	return `live-${name}`;
+}
+function run(name, file) {
 	running.set(name, spawn(file, [], { stdio: ["ignore", "ignore", "ignore"] }));
 }
 
 function end(name) {
 	running.get(name).kill("SIGKILL");
 	running.delete(name);
+	/* Its file can be replaced once it has ended. */
+	fs.rmSync(path.join(directory, ours(name)), { force: true });
 }
 
 const shot = (page, name) => page.screenshot({ path: path.join(directory, name + ".png") });
@@ -55,6 +67,19 @@ async function open(address = url, options = {}) {
 	page.on("dialog", (dialog) => { wrong.push("a dialog"); dialog.dismiss(); });
 	page.on("request", (request) => new URL(request.url()).origin !== origin && wrong.push("a request: " + request.url()));
 	await page.exposeFunction("pwned", () => wrong.push("a name ran as script"));
+	/* The boxes of a function of our programs, or of one of them. */
+	await page.addInitScript(() => {
+		window.boxesOf = (tree, name) => {
+			const found = [];
+			let our = false;
+			for (let i = 1; tree && i < tree.n; i++) {
+				const frame = tree.frames[tree.frame[i]];
+				if (tree.depth[i] === 1) our = /^(live-|<img)/.test(frame.name);
+				if (our && frame.name === name) found.push(i);
+			}
+			return found;
+		};
+	});
 	await page.goto(address);
 	await page.waitForFunction(() => stacktally.live.updates > 0);
 	page.finish = async () => {
@@ -77,12 +102,12 @@ async function seconds(page, n) {
 
 /* The middle of the widest box with that name. */
 const place = (page, name) => page.evaluate((wanted) => {
-	const it = stacktally.panels.graph, box = it.canvas.getBoundingClientRect();
+	const it = stacktally.panels.graph, box = it.canvas.getBoundingClientRect(), boxes = new Set(boxesOf(it.tree, wanted));
 	let found = null;
 	for (let depth = 0; depth < it.rows.length; depth++)
 		for (let at = 0; it.rows[depth] && at < it.rows[depth].length; at += 3) {
 			const [node, x, width] = it.rows[depth].slice(at, at + 3);
-			if (node < 0 || it.tree.frames[it.tree.frame[node]].name !== wanted) continue;
+			if (!boxes.has(node)) continue;
 			if (!found || width > found.width)
 				found = { x: box.x + x + width / 2, y: box.y + it.top(depth) + 9, width, total: it.tree.total[node], node };
 		}
@@ -98,8 +123,7 @@ async function zoomInto(page, name) {
 }
 const appears = (page, name) => page.waitForFunction((wanted) => {
 	const { tree } = stacktally.state;
-	for (let i = 1; tree && i < tree.n; i++) if (tree.frames[tree.frame[i]].name === wanted && tree.total[i] > 0) return true;
-	return false;
+	return boxesOf(tree, wanted).some((node) => tree.total[node] > 0);
 }, name);
 const zoomedTo = (page) => page.evaluate(() => {
 	const it = stacktally.panels.graph;
@@ -119,7 +143,7 @@ async function movingTests() {
 		holds(after[0] >= before[0] + 3 && after[1] > before[1], `${before} then ${after}`);
 		holds(after[3] > 0 && after[4] > 50, `what is shown: ${after}`);
 		holds((await page.locator("#live").textContent()).startsWith("live "), "says that it is live");
-		holds(/ \(\d\d:\d\d:\d\d to \d\d:\d\d:\d\d\)$/.test(await page.locator("#subtitle").textContent()), "the times of day");
+		holds(/ \(\d\d:\d\d:\d\d to \d\d:\d\d:\d\d\)(  ·|$)/.test(await page.locator("#subtitle").textContent()), "the times of day");
 		await page.finish();
 	});
 	await test("live: pause holds, and goes on", async () => {
@@ -197,7 +221,8 @@ async function timeTests() {
 		const page = await open();
 		await page.waitForFunction(() => stacktally.live.model.tick > 6);
 		const box = await page.locator("#timeline canvas").boundingBox();
-		const [left, right] = await page.evaluate(() => [stacktally.timeline.xOf(2000), stacktally.timeline.xOf(5000)]);
+		/* Three seconds; on a busy machine they are longer. */
+		const [left, right] = await page.evaluate(() => stacktally.live.model.span(3, 5).map((ms) => stacktally.timeline.xOf(ms)));
 		await page.mouse.move(box.x + left + 1, box.y + 20);
 		await page.mouse.down();
 		await page.mouse.move(box.x + right - 1, box.y + 30, { steps: 4 });
@@ -228,21 +253,21 @@ async function timeTests() {
 		await page.click("#compare");
 		end("nested");
 		start("recursion");
-		await page.waitForFunction(() => {
+		await page.waitForFunction((started) => {
 			const { tree } = stacktally.state;
-			const at = (name) => tree.frame.findIndex((frame) => tree.frames[frame].name === name);
-			const middle = at("middle"), fresh = at("recursion");
+			const at = (name) => boxesOf(tree, name)[0] || 0;
+			const middle = at("middle"), fresh = at(started);
 			return tree.base && middle > 0 && tree.base[middle] > 0 && tree.total[middle] === 0 &&
 				fresh > 0 && tree.total[fresh] > 0 && tree.base[fresh] === 0;
-		});
+		}, ours("recursion"));
 		equal(await page.locator("#colour").inputValue(), "change", "colours");
-		const [gone, fresh] = await page.evaluate(() => {
+		const [gone, fresh] = await page.evaluate((started) => {
 			const it = stacktally.panels.graph, { tree } = it;
-			return ["middle", "recursion"].map((name) => {
-				const node = tree.frame.findIndex((frame) => tree.frames[frame].name === name);
+			return ["middle", started].map((name) => {
+				const node = boxesOf(tree, name)[0];
 				return it.colour(tree.frame[node], node);
 			});
-		});
+		}, ours("recursion"));
 		holds(/^hsl\(214\b/.test(gone) && /^hsl\(4\b/.test(fresh), `${gone} and ${fresh}`);
 		await shot(page, "live-difference");
 		await page.keyboard.press("t");
@@ -269,6 +294,22 @@ const paths = (page, filter) => page.evaluate((wanted) => {
 	return found;
 }, filter);
 
+/*
+ * Where too many processes were seen, later ones of a name are one box in the live page, without a
+ * number (docs/live.md). Those names are compared without numbers.
+ */
+function withoutNumbers(found, shared) {
+	const sums = {};
+	for (const [path, count] of Object.entries(found)) {
+		const [, name, rest] = /^;(.*?)(?: \d+)?(\|\|1(?:;.*)?)$/.exec(path) || [];
+		const to = shared.has(name) ? `;${name}${rest}` : path;
+		sums[to] = (sums[to] || 0) + count;
+	}
+	return sums;
+}
+const sharedNames = (page) => page.evaluate(() => stacktally.live.model.sharedFrom === 0 ? []
+	: stacktally.live.model.frames.list.filter((it) => it.kind === KIND.WHO && !it.tgid).map((it) => it.name));
+
 async function fileTests() {
 	await test("live: every format is saved from the page, with the counts shown", async () => {
 		const page = await open();
@@ -291,9 +332,11 @@ async function fileTests() {
 				const context = await browser.newContext(), saved = await context.newPage();
 				await saved.goto("file://" + file);
 				await saved.waitForFunction(() => stacktally.timings.painted);
+				const shared = new Set(await sharedNames(page));
 				for (const side of ["all", "user", "kernel"])
 					for (const split of ["comm", "process", "none"]) {
-						const [one, other] = [await paths(page, { side, split }), await paths(saved, { side, split })];
+						const [one, other] = [await paths(page, { side, split }), await paths(saved, { side, split })]
+							.map((found) => withoutNumbers(found, shared));
 						const differ = Object.keys({ ...one, ...other }).filter((key) => one[key] !== other[key]);
 						equal(differ.slice(0, 2).map((key) => [key, one[key], other[key]]), [], `${side}, ${split}`);
 						holds(Object.keys(one).length > 3, `nothing for ${side}, ${split}`);
@@ -308,7 +351,7 @@ async function fileTests() {
 		const name = '<img src=x onerror="pwned()">', file = path.join(directory, name);
 		fs.copyFileSync(path.join(programs, "nested"), file);
 		fs.chmodSync(file, 0o755);
-		start(name, file);
+		run(name, file);
 		const page = await open();
 		await page.waitForFunction(() => stacktally.state.tree.frames.some((frame) => frame.module.includes("onerror")));
 		const hostile = await place(page, "<img src=x oner");
@@ -339,13 +382,13 @@ async function fileTests() {
 	});
 	await test("live: on a phone, in the dark", async () => {
 		const page = await open(url, { viewport: { width: 390, height: 760 }, colorScheme: "dark", hasTouch: true, isMobile: true });
-		await appears(page, "nested");
+		await appears(page, ours("nested"));
 		await updates(page, 1);
 		equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, "the width");
 		await shot(page, "live-phone");
-		const nested = await place(page, "nested");
+		const nested = await place(page, ours("nested"));
 		await page.touchscreen.tap(nested.x, nested.y);
-		equal((await zoomedTo(page))[0], "nested", "zoomed to");
+		equal((await zoomedTo(page))[0], ours("nested"), "zoomed to");
 		await page.finish();
 	});
 }
@@ -398,14 +441,14 @@ async function largeTree(nodes) {
 			return;
 		}
 		response.writeHead(200, { "content-type": "text/event-stream" });
-		response.write("event: state\ndata: " + JSON.stringify({ ...state, tick, frames, nodes: tree, totals,
+		response.write("event: state\ndata: " + JSON.stringify({ ...state, tick, shortened: 3, shared_from: 7000, frames, nodes: tree, totals,
 			seconds: [[tick, tick * 1000, 1000, 5000, 0, counts()]], bins: [0, ...new Array(500).fill(3)] }) + "\n\n");
 		clients.add(response);
 		response.on("close", () => clients.delete(response));
 	});
 	const ticks = setInterval(() => {
 		tick++;
-		const text = "event: tick\ndata: " + JSON.stringify({ tick, at: tick * 1000, ms: 1000, samples: 5000, lost: 0,
+		const text = "event: tick\ndata: " + JSON.stringify({ tick, at: tick * 1000, ms: 1000, samples: 5000, lost: 0, shortened: 4, shared_from: 7000,
 			frames: [[`new_${tick}`, "app", 3, 0, 0, 0]], nodes: [1 + tick % 50, frames.length + tick - 11], counts: counts(),
 			bins: [(tick - 1) * 50, ...new Array(50).fill(3)] }) + "\n\n";
 		for (const client of clients) client.write(text);
@@ -414,38 +457,82 @@ async function largeTree(nodes) {
 	return { address: `http://127.0.0.1:${server.address().port}/`, close: () => { clearInterval(ticks); server.closeAllConnections(); server.close(); } };
 }
 
+/* The CPU time of the page's main thread, in ms: other programs do not change it much. */
+async function cpuClock(page) {
+	const session = await page.context().newCDPSession(page);
+	await session.send("Performance.enable", { timeDomain: "threadTicks" });
+	return async () => (await session.send("Performance.getMetrics")).metrics.find((it) => it.name === "ThreadTime").value * 1000;
+}
+
+/* Runs the page's draw(number) in each of `n` frames: how many a second there were. */
+const animate = (page, n) => page.evaluate((wanted) => new Promise((done) => {
+	const began = performance.now();
+	let frame = 0;
+	const step = () => {
+		if (frame === wanted) return done(wanted / (performance.now() - began) * 1000);
+		window.draw(frame++);
+		requestAnimationFrame(step);
+	};
+	requestAnimationFrame(step);
+}), n);
+
+/* CPU time of a frame, and the rate. */
+async function costOfFrames(page, n) {
+	const clock = await cpuClock(page), before = await clock(), rate = await animate(page, n);
+	return { ms: (await clock() - before) / n, rate };
+}
+
+/* A page that does nothing but draw a few hundred boxes: what the browser can do on this machine, now. */
+async function plainPage(width, height) {
+	const context = await browser.newContext({ viewport: { width: 1280, height: 820 } }), page = await context.newPage();
+	await page.setContent(`<canvas width="${width}" height="${height}"></canvas>`);
+	await page.evaluate(() => {
+		const canvas = document.querySelector("canvas"), ink = canvas.getContext("2d");
+		window.draw = (frame) => {
+			ink.clearRect(0, 0, canvas.width, canvas.height);
+			ink.font = "12px monospace";
+			for (let i = 0; i < 200; i++) {
+				ink.fillStyle = `hsl(${(i + frame) % 360} 80% 70%)`;
+				ink.fillRect((i * 97) % canvas.width, (i * 19) % canvas.height, 90, 18);
+				ink.fillStyle = "#111";
+				ink.fillText(`function ${i}`, (i * 97) % canvas.width, (i * 19) % canvas.height + 14);
+			}
+		};
+	});
+	return page;
+}
+
 async function speedTests() {
-	await test("live: 100,000 boxes move and are zoomed smoothly", async () => {
+	await test("live: 100,000 boxes take about the CPU time of a plain page", async () => {
 		const large = await largeTree(100000), page = await open(large.address);
 		await page.selectOption("#time", "all");
 		await updates(page, 2);
-		const seen = await page.evaluate(() => new Promise((done) => {
-			const began = performance.now(), before = stacktally.live.updates, graph = stacktally.panels.graph, spans = [], times = [];
-			let last = began, zooms = 0;
-			const step = (now) => {
-				spans.push(now - last);
-				last = now;
-				times.push(stacktally.live.times.update);
-				/* In and out again, four times a second, and always something to draw. */
-				if ((now - began) / 250 > zooms) {
-					zooms++;
-					graph.zoom(zooms % 2 ? 1 + (zooms * 13) % 40 : 0);
-				}
-				graph.hover(zooms % 5 + spans.length % 20);
+		holds(/  ·  new processes since 0:07 are one box for each name: .*  ·  4 stacks are cut: /
+			.test(await page.locator("#subtitle").textContent()), await page.locator("#subtitle").textContent());
+		const [nodes, width, height] = await page.evaluate(() =>
+			[stacktally.state.tree.n, stacktally.panels.graph.canvas.width, stacktally.panels.graph.canvas.height]);
+		holds(nodes >= 100000, `${nodes} boxes`);
+		const plain = await plainPage(width, height), clock = await cpuClock(page);
+		const began = await clock();
+		await updates(page, 5);
+		const update = (await clock() - began) / 5;
+		await page.keyboard.press(" ");
+		await page.evaluate(() => {
+			/* In and out again, a few times a second, and always something to draw. */
+			window.draw = (frame) => {
+				const graph = stacktally.panels.graph;
+				if (frame % 15 === 0) graph.zoom(frame % 2 ? 1 + (frame * 13) % 40 : 0);
+				graph.hover(frame % 25);
 				graph.later();
-				if (now - began < 10000) requestAnimationFrame(step);
-				else done({ frames: spans.length, ms: now - began, longest: Math.max(...spans.slice(1)), zooms,
-					updates: stacktally.live.updates - before, update: Math.max(...times), nodes: stacktally.state.tree.n });
 			};
-			requestAnimationFrame(step);
-		}));
-		const rate = seen.frames / seen.ms * 1000;
-		console.log(`${seen.nodes} boxes: ${rate.toFixed(1)} frames a second over ${(seen.ms / 1000).toFixed(1)} s with ${seen.updates} updates ` +
-			`of at most ${seen.update.toFixed(0)} ms and ${seen.zooms} zooms; longest frame ${seen.longest.toFixed(0)} ms`);
-		holds(seen.nodes >= 100000 && seen.updates >= 5, JSON.stringify(seen));
-		/* The goal is 30 a second; other tests share the CPUs. */
-		holds(rate > 15, `${rate} frames a second`);
+		});
+		const frame = await costOfFrames(page, 150), least = await costOfFrames(plain, 150);
+		console.log(`${nodes} boxes: ${frame.ms.toFixed(1)} ms of CPU time a frame, a plain page ${least.ms.toFixed(1)}; an update ${update.toFixed(0)}; ` +
+			`${frame.rate.toFixed(0)} frames a second, a plain page ${least.rate.toFixed(0)}`);
+		holds(frame.ms < 6 * least.ms, `a frame takes ${frame.ms} ms, that of a plain page ${least.ms}`);
+		holds(update < 120 * least.ms, `an update takes ${update} ms, a frame of a plain page ${least.ms}`);
 		await shot(page, "live-large");
+		await plain.context().close();
 		await page.finish();
 		large.close();
 	});
@@ -468,7 +555,8 @@ async function endTest() {
 	browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
 	start("nested");
 	try {
-		for (const tests of [movingTests, timeTests, fileTests, speedTests, endTest]) await tests();
+		/* Files first, while all processes can be told apart on a busy machine as well. */
+		for (const tests of [fileTests, movingTests, timeTests, speedTests, endTest]) await tests();
 	} finally {
 		for (const name of [...running.keys()]) end(name);
 		await browser.close();

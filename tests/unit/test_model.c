@@ -228,12 +228,13 @@ static void frames_and_nodes_are_sent_once(void **state)
 	tick = updates_tick(&fixture->model, history_get(&fixture->model.history, 1));
 	expect_text(tick,
 		    "event: tick\ndata: {\"tick\":1,\"at\":1,\"ms\":1,\"samples\":3,\"lost\":0,"
+		    "\"shortened\":0,\"shared_from\":0,"
 		    "\"frames\":[],\"nodes\":[],\"counts\":[3,3],");
 	buffer_unref(tick);
 	all = updates_state(&fixture->model);
 	expect_text(all, "\"nodes\":[0,0,0,7,1,2,2,1],\"seconds\":[[1,1,1,3,0,[3,3]]],"
 			 "\"totals\":[3,3],\"bins\":[0]}");
-	expect_text(all, "\"bin_ms\":0,\"shortened\":0,");
+	expect_text(all, "\"bin_ms\":0,\"shortened\":0,\"shared_from\":0,");
 	/* The state is made once a second. */
 	again = updates_state(&fixture->model);
 	assert_ptr_equal(all, again);
@@ -268,8 +269,10 @@ static void entries_beyond_the_limit_are_counted_as_lost(void **state)
 	add_many(fixture, 0, n);
 	assert_int_equal(apply(fixture, 1000000), 0);
 	assert_int_equal(fixture->model.tree.n_nodes, MODEL_MAX_NODES);
+	assert_int_equal(fixture->model.shared_from_ns, 0);
 	add_many(fixture, n, MODEL_MAX_ENTRIES - n + 2);
 	assert_int_equal(apply(fixture, 2000000), 0);
+	assert_int_equal(fixture->model.shared_from_ns, 1000000);
 	assert_int_equal(tally_n_entries(fixture->model.tally), MODEL_MAX_ENTRIES);
 	assert_int_equal(tally_losses_of(fixture->model.tally)->lost_counts, 2);
 	assert_true(tally_losses_of(fixture->model.tally)->counts_full);
@@ -281,6 +284,7 @@ static void entries_beyond_the_limit_are_counted_as_lost(void **state)
 	all = updates_state(&fixture->model);
 	/* A client has to ask for the counts of the first second. */
 	expect_text(all, "\"seconds\":[[1,1,1,600000,0,null],[2,2,1,400000,0,[");
+	expect_text(all, "\"shared_from\":1,");
 	buffer_unref(all);
 }
 

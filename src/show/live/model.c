@@ -181,6 +181,8 @@ int model_apply(struct model *model, const struct delta *delta)
 			model->tree.nodes[node].self += second.counts[i].count;
 	}
 	delta_add_losses(tally_losses(model->tally), &delta->losses);
+	if (!model->shared_from_ns && tree_shares_processes(&model->tree))
+		model->shared_from_ns = delta->at_ns - second.ns;
 	model->at_ns = delta->at_ns;
 	history_push(&model->history, &second);
 	publish(model, history_get(&model->history, history_newest(&model->history)));

@@ -43,6 +43,8 @@ struct model {
 	uint32_t *entry_of;
 	uint32_t n_entries, entry_capacity;
 	uint64_t at_ns; /* all up to then is in, since the start of the measurement */
+	/* From then on, new processes of a name share nodes (live/tree.h); 0: none do. */
+	uint64_t shared_from_ns;
 
 	/* What the streams have been sent. */
 	uint32_t sent_frames, sent_nodes;

@@ -30,6 +30,11 @@ int tree_make(struct tree *tree, const struct report_options *report, uint32_t m
 	return tree->nodes ? flame_frames_new(&tree->frames) : -ENOMEM;
 }
 
+bool tree_shares_processes(const struct tree *tree)
+{
+	return tree->options.who == FLAME_WHO_COMM;
+}
+
 void tree_clear(struct tree *tree)
 {
 	flame_frames_free(tree->frames);

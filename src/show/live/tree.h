@@ -42,6 +42,7 @@ struct tree {
  * -ENOMEM; tree_clear() is due in both cases.
  */
 int tree_make(struct tree *tree, const struct report_options *report, uint32_t max_nodes);
+bool tree_shares_processes(const struct tree *tree); /* whether tree_grow() does that now */
 void tree_clear(struct tree *tree);
 
 /*

@@ -148,6 +148,13 @@ static struct buffer *finish(struct bytes *bytes)
 	return copy ? buffer_new(copy, size) : NULL;
 }
 
+/* What is not told apart for want of nodes. */
+static void put_limits(struct bytes *bytes, const struct model *model)
+{
+	put_number(bytes, "shortened", model->tree.n_shortened);
+	put_number(bytes, "shared_from", (model->shared_from_ns + 999999) / 1000000);
+}
+
 struct buffer *updates_tick(struct model *model, const struct second *second)
 {
 	uint64_t *sums = model_sums(model, model->tree.n_nodes);
@@ -162,6 +169,7 @@ struct buffer *updates_tick(struct model *model, const struct second *second)
 	put_number(&bytes, "ms", second->ns / 1000000);
 	put_number(&bytes, "samples", second->samples);
 	put_number(&bytes, "lost", tally_lost(&second->losses));
+	put_limits(&bytes, model);
 	put_frames(&bytes, model, model->sent_frames);
 	put_nodes(&bytes, &model->tree, model->sent_nodes);
 	put_key(&bytes, "counts");
@@ -255,7 +263,7 @@ struct buffer *updates_state(struct model *model)
 	put_measurement(&bytes, model);
 	put_number(&bytes, "tick", history_newest(&model->history));
 	put_number(&bytes, "bin_ms", model->activity ? ACTIVITY_BIN_MS : 0);
-	put_number(&bytes, "shortened", model->tree.n_shortened);
+	put_limits(&bytes, model);
 	put_frames(&bytes, model, 0);
 	put_nodes(&bytes, &model->tree, 0);
 	put_seconds(&bytes, model, sums);

@@ -245,11 +245,11 @@ class Panel {
 		}
 		return { n, total };
 	}
-	top(depth) {
+	top(depth, scrolled = this.element.scrollTop) {
 		const row = this.flame ? this.rows.length - 1 - depth : depth;
 		/* A graph lower than the panel is drawn at its bottom. */
 		const lift = this.flame ? Math.max(0, this.height - this.rows.length * ROW - 2) : 0;
-		return row * ROW + lift - this.element.scrollTop;
+		return row * ROW + lift - scrolled;
 	}
 	scrollToRoot() {
 		this.atRoot = true;
@@ -305,8 +305,9 @@ class Panel {
 		context.font = FONT;
 		context.textBaseline = "middle";
 		if (!this.glyph) this.glyph = context.measureText("m".repeat(100)).width / 100 || 7.2;
+		const scrolled = this.element.scrollTop;
 		for (let depth = 0; depth < this.rows.length; depth++) {
-			const y = this.top(depth);
+			const y = this.top(depth, scrolled);
 			if (y <= -ROW || y >= height || !this.rows[depth]) continue;
 			this.paintRow(this.rows[depth], y, depth < tree.depth[this.zoomed], ink);
 		}
@@ -316,7 +317,9 @@ class Panel {
 		const n = Math.round((flame ? element.scrollTop : below) / ROW);
 		cue.hidden = n < 1;
 		if (n < 1) return;
-		cue.textContent = `${flame ? "\u25b2" : "\u25bc"} ${numberFormat.format(n)} more row${n > 1 ? "s" : ""}`;
+		const text = `${flame ? "\u25b2" : "\u25bc"} ${numberFormat.format(n)} more row${n > 1 ? "s" : ""}`;
+		/* The same text again would be a new layout of the page in each frame. */
+		if (cue.textContent !== text) cue.textContent = text;
 		cue.style.top = element.scrollTop + (flame ? 4 : height - 30) + "px";
 	}
 	paintRow(row, y, above, ink) {

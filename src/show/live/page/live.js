@@ -147,8 +147,16 @@ function subtitle() {
 	const { model, then } = live, { measurement } = model;
 	const text = ({ from, to }) => from === 0 ? "since the start" : timesOf(model, from, to);
 	return [measurement.host, measurement.kernel && `Linux ${measurement.kernel}`,
-		live.shown && (then ? `${text(live.shown)} compared with ${text(then)}` : text(live.shown))]
+		live.shown && (then ? `${text(live.shown)} compared with ${text(then)}` : text(live.shown)), ...limitsOf(model)]
 		.filter(Boolean).join("  \u00b7  ");
+}
+
+/* What the graph does not tell apart, as too much was seen. */
+function limitsOf({ sharedFrom, shortened }) {
+	const told = [];
+	if (sharedFrom) told.push(`new processes since ${clock(sharedFrom)} are one box for each name: there are too many to tell apart`);
+	if (shortened) told.push(`${numberFormat.format(shortened)} stacks are cut: there are too many boxes`);
+	return told;
 }
 
 /* Updates all but the graph: the status line, the timeline, the links in the dialog. */

@@ -19,6 +19,7 @@ class Model {
 		this.samples = state.measurement.samples;
 		this.lost = state.measurement.losses.lost;
 		this.bins = new Grower(Uint32Array); /* events in each bin of binMs */
+		this.takeLimits(state);
 		this.view = null;
 		this.sums = null; /* of a range of seconds, which the next range changes at its ends */
 		this.takeFrames(state.frames);
@@ -42,7 +43,12 @@ class Model {
 		this.samples += samples;
 		this.lost += lost;
 		this.takeBins(update.bins);
+		this.takeLimits(update);
 		return true;
+	}
+	/* Stacks that are cut, and since when new processes of a name are one box (ms; 0: they are not). */
+	takeLimits({ shortened, shared_from: sharedFrom }) {
+		Object.assign(this, { shortened, sharedFrom });
 	}
 	takeFrames(frames) {
 		for (const [name, module, kind, kernel, tgid, tid] of frames)
