@@ -128,6 +128,28 @@ static void any_bytes_are_read_within_their_bounds(void **state)
 	}
 }
 
+static uint32_t behind_test(const uint8_t *code, size_t size)
+{
+	return function_entry_behind_test(code, size);
+}
+
+static void a_test_for_null_is_passed_over(void **state)
+{
+	(void)state;
+	/* test %rdi,%rdi; je; as free() of glibc 2.36, 2.41 and 2.42 */
+	assert_int_equal(behind_test(CODE(0x48, 0x85, 0xff, 0x0f, 0x84, 0xbf, 0, 0, 0, 0x55)), 3);
+	assert_int_equal(behind_test(CODE(0x48, 0x85, 0xff, 0x74, 0x10, 0x55)), 3);
+	assert_int_equal(behind_test(CODE(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x85, 0xff, 0x75, 0x01)),
+			 7);
+	/* another register; no jump; a jump by another flag; cut off */
+	assert_int_equal(behind_test(CODE(0x48, 0x85, 0xf6, 0x74, 0x10)), 0);
+	assert_int_equal(behind_test(CODE(0x48, 0x85, 0xff, 0x55, 0x53)), 0);
+	assert_int_equal(behind_test(CODE(0x48, 0x85, 0xff, 0x78, 0x10)), 0);
+	assert_int_equal(behind_test(CODE(0x48, 0x85, 0xff, 0x0f, 0x1f)), 0);
+	assert_int_equal(behind_test(CODE(0x48, 0x85, 0xff, 0x74)), 0);
+	assert_int_equal(behind_test(CODE(0x48)), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +158,7 @@ int main(void)
 		cmocka_unit_test(where_calls_leave_a_loop_may_not_be_known),
 		cmocka_unit_test(gos_stack_checks_are_passed_over),
 		cmocka_unit_test(any_bytes_are_read_within_their_bounds),
+		cmocka_unit_test(a_test_for_null_is_passed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

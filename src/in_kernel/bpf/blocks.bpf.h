@@ -22,6 +22,8 @@
 #include "bpf/calls.bpf.h"
 
 #define MOST_ERRNO 4095 /* a pointer above -MOST_ERRNO is none */
+/* Of the smallest pages: sizes that differ by less than a page are the same mapping's. */
+#define PAGE_BYTES 4096u
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -52,14 +54,15 @@ static __always_inline struct wire_block_counters *block_counter(void)
 }
 
 /* The key of a block of the current task. Tasks that share memory share blocks. */
-static __always_inline void block_key(__u64 address, bool mapping, struct wire_block_key *ret_key)
+static __always_inline void block_key(__u64 address, enum wire_block_kind kind,
+				      struct wire_block_key *ret_key)
 {
 	const struct task_struct *task = current_task();
 	/* Read with a helper, it is a number, with which the verifier allows arithmetic. */
 	__u64 space = (__u64)BPF_CORE_READ(task, mm);
 
 	space = (space ^ config.seed[0]) * 0x9fb21c651e98df25ull;
-	ret_key->space = (space >> 16 & ~1ull) | (mapping ? 1 : 0);
+	ret_key->space = (space >> 16 & ~(__u64)(WIRE_BLOCK_KINDS - 1)) | kind;
 	ret_key->address = address;
 }
 
@@ -73,13 +76,41 @@ static __always_inline void lose_block(__u64 size)
 	__sync_fetch_and_add(&counter->lost_bytes, size);
 }
 
+/* The end of a mapping of so many bytes: they are whole pages. */
+static __always_inline __u64 mapping_end(__u64 address, __u64 size)
+{
+	return (address + size + PAGE_BYTES - 1) & ~(__u64)(PAGE_BYTES - 1);
+}
+
+/* Remembers where a mapping ends, so that its last pages are found when they are unmapped. */
+static __noinline int enter_end(__u64 address, const struct wire_block *block)
+{
+	struct wire_block begins = { 0 };
+	struct wire_block_key key;
+
+	begins.size = address;
+	begins.tgid = block->tgid;
+	block_key(mapping_end(address, block->size), WIRE_BLOCK_END, &key);
+	return (int)bpf_map_update_elem(&blocks, &key, &begins, BPF_ANY);
+}
+
+static __noinline int forget_end(__u64 address, __u64 size)
+{
+	struct wire_block_key key;
+
+	block_key(mapping_end(address, size), WIRE_BLOCK_END, &key);
+	return (int)bpf_map_delete_elem(&blocks, &key);
+}
+
 static __always_inline void enter_block(__u64 address, bool mapping, const struct wire_block *block)
 {
 	struct wire_block_key key;
 
-	block_key(address, mapping, &key);
+	block_key(address, mapping ? WIRE_BLOCK_MAPPING : WIRE_BLOCK, &key);
 	if (!block->stack.low || bpf_map_update_elem(&blocks, &key, block, BPF_ANY))
 		lose_block(block->size);
+	else if (mapping)
+		enter_end(address, block);
 }
 
 /* Takes a block out of the map. False: it is not there. */
@@ -88,12 +119,14 @@ static __always_inline bool take_block(__u64 address, bool mapping, struct wire_
 	struct wire_block_key key;
 	const struct wire_block *block;
 
-	block_key(address, mapping, &key);
+	block_key(address, mapping ? WIRE_BLOCK_MAPPING : WIRE_BLOCK, &key);
 	block = bpf_map_lookup_elem(&blocks, &key);
 	if (!block)
 		return false;
 	if (ret_block)
 		*ret_block = *block;
+	if (mapping)
+		forget_end(address, block->size);
 	return bpf_map_delete_elem(&blocks, &key) == 0;
 }
 
@@ -195,21 +228,59 @@ static __noinline int allocation_returned(__u64 sp, __u64 returned)
 	return 0;
 }
 
-/*
- * A block is freed. What functions that allocate free is their own. Mappings that were not seen to
- * be made are mostly those of the allocator.
- */
-static __noinline int block_freed(__u64 sp, __u64 address, __u32 mapping)
+/* A block is freed. What functions that allocate free is their own. */
+static __noinline int block_freed(__u64 sp, __u64 address)
 {
 	const struct task_struct *task = current_task();
 	__u64 tid = (__u32)bpf_get_current_pid_tgid();
 	__u32 tgid, thread;
 
-	if (!address || outer_allocation(sp, tid) || take_block(address, mapping, NULL) || mapping)
+	if (!address || outer_allocation(sp, tid) || take_block(address, false, NULL))
 		return 0;
 	current_ids(task, &tgid, &thread);
 	if (tgid != config.self && wanted(task, tgid, thread))
 		count_unallocated();
+	return 0;
+}
+
+/* The mapping that ends at `end` keeps what is before `address`. */
+static __noinline int unmap_last(__u64 address, __u64 end)
+{
+	struct wire_block_key key;
+	const struct wire_block *begins;
+	struct wire_block block;
+	__u64 from;
+
+	block_key(end, WIRE_BLOCK_END, &key);
+	begins = bpf_map_lookup_elem(&blocks, &key);
+	if (!begins || begins->size >= address)
+		return 0;
+	from = begins->size;
+	if (!take_block(from, true, &block))
+		return 0;
+	block.size = address - from;
+	enter_block(from, true, &block);
+	return 0;
+}
+
+/*
+ * Pages are unmapped: a whole mapping, or its first or last ones, as allocators do to align what
+ * they map. Mappings that were not seen to be made are mostly the allocator's.
+ */
+static __noinline int block_unmapped(__u64 sp, __u64 address, __u64 size)
+{
+	__u64 tid = (__u32)bpf_get_current_pid_tgid(), end = mapping_end(address, size), last;
+	struct wire_block block;
+
+	if (!address || outer_allocation(sp, tid))
+		return 0;
+	if (!take_block(address, true, &block))
+		return unmap_last(address, end);
+	last = mapping_end(address, block.size);
+	if (end < last) {
+		block.size = last - end;
+		enter_block(end, true, &block);
+	}
 	return 0;
 }
 
@@ -218,11 +289,17 @@ static __always_inline int on_allocation_return(const struct pt_regs *ctx)
 	return armed ? allocation_returned(PT_REGS_SP(ctx), PT_REGS_RC(ctx)) : 0;
 }
 
-static __always_inline int on_block_freed(const struct pt_regs *ctx, bool mapping)
+static __always_inline int on_block_freed(const struct pt_regs *ctx)
 {
-	return armed ? block_freed(PT_REGS_SP(ctx), PT_REGS_PARM1(ctx), mapping) : 0;
+	return armed ? block_freed(PT_REGS_SP(ctx), PT_REGS_PARM1(ctx)) : 0;
 }
 
+static __always_inline int on_block_unmapped(const struct pt_regs *ctx)
+{
+	return armed ? block_unmapped(PT_REGS_SP(ctx), PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx)) : 0;
+}
+
+/* A thread ends, or its program is replaced by another one, maybe in an allocation. */
 static __always_inline void allocation_gone(__u64 tid)
 {
 	bpf_map_delete_elem(&allocations, &tid);

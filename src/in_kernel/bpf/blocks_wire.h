@@ -9,9 +9,17 @@
 
 #include "bpf/wire.h"
 
+/* What an entry of the map is, in the lower bits of `space`. */
+enum wire_block_kind {
+	WIRE_BLOCK,
+	WIRE_BLOCK_MAPPING,
+	WIRE_BLOCK_END, /* where a mapping ends; its value's `size` is where that begins */
+	WIRE_BLOCK_KINDS = 4,
+};
+
 struct wire_block_key {
 	__u64 address;
-	__u64 space; /* a number of the address space; bit 0: it is a mapping */
+	__u64 space; /* a number of the address space, and a kind */
 };
 
 struct wire_block {

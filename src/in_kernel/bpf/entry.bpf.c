@@ -97,17 +97,17 @@ int on_allocated(struct pt_regs *ctx)
 	return on_allocation_return(ctx);
 }
 
-#define FREES(name, mapping)                                                                       \
+#define FREES(name, on_freed)                                                                      \
 	SEC("?kprobe")                                                                             \
 	int name(struct pt_regs *ctx)                                                              \
 	{                                                                                          \
 		if (config.user_depth == 0)                                                        \
 			bpf_tail_call(ctx, &interpreted, 0);                                       \
-		return on_block_freed(ctx, mapping);                                               \
+		return on_freed(ctx);                                                              \
 	}
 
-FREES(on_free_1, false)
-FREES(on_unmap_1, true)
+FREES(on_free_1, on_block_freed)
+FREES(on_unmap_1_2, on_block_unmapped)
 
 /* TP_PROTO(struct task_struct *p), of a thread that may be in an allocation */
 SEC("?raw_tp/sched_process_exit")
@@ -115,6 +115,16 @@ int on_allocator_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	(void)ctx;
 	allocation_gone((__u32)bpf_get_current_pid_tgid());
+	return 0;
+}
+
+/* The thread takes the number of its process. TP_PROTO(struct task_struct *p, pid_t old_pid, ...)
+ */
+SEC("?raw_tp/sched_process_exec")
+int on_allocator_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	allocation_gone((__u32)bpf_get_current_pid_tgid());
+	allocation_gone((__u32)ctx->args[1]);
 	return 0;
 }
 

@@ -49,6 +49,7 @@ static void use_maps(struct stacktally *skeleton, bool use)
 	bpf_map__set_autocreate(skeleton->maps.allocations, use);
 	bpf_map__set_autocreate(skeleton->maps.block_counters, use);
 	bpf_program__set_autoload(skeleton->progs.on_allocator_exit, use);
+	bpf_program__set_autoload(skeleton->progs.on_allocator_exec, use);
 	if (!use)
 		return;
 	bpf_map__set_autocreate(skeleton->maps.calls, true);
@@ -78,8 +79,9 @@ static int attach_ends(struct stacktally *skeleton, struct error *err)
 	skeleton->links.on_caller_exit = bpf_program__attach(skeleton->progs.on_caller_exit);
 	skeleton->links.on_caller_exec = bpf_program__attach(skeleton->progs.on_caller_exec);
 	skeleton->links.on_allocator_exit = bpf_program__attach(skeleton->progs.on_allocator_exit);
+	skeleton->links.on_allocator_exec = bpf_program__attach(skeleton->progs.on_allocator_exec);
 	if (!skeleton->links.on_caller_exit || !skeleton->links.on_caller_exec ||
-	    !skeleton->links.on_allocator_exit)
+	    !skeleton->links.on_allocator_exit || !skeleton->links.on_allocator_exec)
 		return error_set(err, -errno, "cannot follow the ends of threads: %s",
 				 strerror(errno));
 	return 0;
@@ -147,7 +149,7 @@ static int take_batch(struct blocks *blocks, uint32_t n, const struct gauge_epoc
 	for (uint32_t i = 0; r == 0 && i < n; i++) {
 		if (is_over(blocks, &blocks->list[i]))
 			bpf_map_delete_elem(map, &blocks->keys[i]);
-		else
+		else if (blocks->keys[i].space % WIRE_BLOCK_KINDS != WIRE_BLOCK_END)
 			r = take_block(blocks, &blocks->list[i], epoch, tally);
 	}
 	return r;

@@ -303,3 +303,19 @@ bool function_entry_find(const uint8_t *code, size_t size, struct function_entry
 		leave_loop(code, size, ret_entry);
 	return ret_entry->at[0] > 0 || ret_entry->turns;
 }
+
+uint32_t function_entry_behind_test(const uint8_t *code, size_t size)
+{
+	static const uint8_t landing[] = { 0xf3, 0x0f, 0x1e, 0xfa }; /* endbr64 */
+	static const uint8_t test[] = { 0x48, 0x85, 0xff };	     /* test %rdi,%rdi */
+	size_t at = 0;
+
+	if (size >= sizeof(landing) && memcmp(code, landing, sizeof(landing)) == 0)
+		at = sizeof(landing);
+	if (size < at + sizeof(test) + 2 || memcmp(code + at, test, sizeof(test)) != 0)
+		return 0;
+	at += sizeof(test);
+	return (code[at] & 0xfe) == 0x74 || (code[at] == 0x0f && (code[at + 1] & 0xfe) == 0x84)
+		       ? (uint32_t)at
+		       : 0;
+}

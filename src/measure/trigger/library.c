@@ -385,6 +385,14 @@ int library_find(const char *name, pid_t pid, struct library *ret_library, struc
 	return r;
 }
 
+int library_find_program(const char *name, struct library *ret_library)
+{
+	const struct scope scope = { .root = AT_FDCWD };
+
+	return strchr(name, '/') ? try_path(&scope, name, ret_library)
+				 : try_search_path(&scope, name, ret_library);
+}
+
 void library_clear(struct library *library)
 {
 	if (!library || !library->path)

@@ -23,6 +23,8 @@ struct library {
 
 /* `pid` 0: no process. 0, or a negative errno: -ENOENT when nothing was found. */
 int library_find(const char *name, pid_t pid, struct library *ret_library, struct error *err);
+/* The same of a program, as a shell finds it: by its path or in PATH. */
+int library_find_program(const char *name, struct library *ret_library);
 void library_clear(struct library *library);
 
 /*

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/own.h"
+#include "trigger/function_entry.h"
+#include "trigger/program_libc.h"
 #include "trigger/sites.h"
 #include "trigger/spec.h"
 
-#define LIBC	      "c:"
+#define LIBC	      "c"
 #define FUNCTIONS_MAX 16u
 
 /* What is known of functions by their names: the program that takes their arguments. */
@@ -31,7 +34,7 @@ static const struct function_role {
 	{ .name = "mmap", .program = "on_map_2" },
 	{ .name = "mremap", .program = "on_map_move_1_3" },
 	{ .name = "free", .program = "on_free_1", .frees = true, .needed = true },
-	{ .name = "munmap", .program = "on_unmap_1", .frees = true },
+	{ .name = "munmap", .program = "on_unmap_1_2", .frees = true },
 };
 
 #define N_ROLES (sizeof(ROLES) / sizeof(ROLES[0]))
@@ -141,6 +144,16 @@ static bool is_there(const struct outstanding *outstanding, const struct sites *
 	return false;
 }
 
+/* Frees are as many as allocations, and begin with a test for NULL, of which nothing is freed. */
+static void make_light(struct sites *sites)
+{
+	uint8_t code[FUNCTION_ENTRY_TEST_MAX];
+	ssize_t size = pread(sites->library.fd, code, sizeof(code), (off_t)sites->items[0].offset);
+
+	if (size > 0)
+		sites->items[0].offset += function_entry_behind_test(code, (size_t)size);
+}
+
 /* Takes over a trigger made by spec_calls_new(). */
 static int add_part(struct outstanding *outstanding, struct trigger *part,
 		    const struct function_role *role, struct error *err)
@@ -153,6 +166,8 @@ static int add_part(struct outstanding *outstanding, struct trigger *part,
 		trigger_free(part);
 		return -EINVAL;
 	}
+	if (role->frees)
+		make_light(sites);
 	if (outstanding->n == FUNCTIONS_MAX || is_there(outstanding, sites)) {
 		trigger_free(part);
 		return 0;
@@ -169,66 +184,100 @@ static int add_part(struct outstanding *outstanding, struct trigger *part,
 	return 0;
 }
 
-/* What a pattern's function does, by its name. */
-static struct function_role role_of(const char *pattern, bool frees)
+/* What a pattern's function does, by its name. A function that is known throws no exceptions. */
+static struct function_role role_of(const char *pattern, bool frees, bool *ret_known)
 {
 	const char *colon = strrchr(pattern, ':'), *name = colon ? colon + 1 : pattern;
 
+	*ret_known = true;
 	for (size_t i = 0; i < N_ROLES; i++)
 		if (ROLES[i].frees == frees && strcmp(ROLES[i].name, name) == 0)
 			return ROLES[i];
+	*ret_known = false;
 	return (struct function_role){ .name = name,
 				       .program = frees ? "on_free_1" : "on_allocate_1",
 				       .frees = frees };
 }
 
-static int add_pattern(struct outstanding *outstanding, const char *pattern, bool frees, bool force,
-		       pid_t pid, struct error *err)
-{
-	const struct function_role role = role_of(pattern, frees);
-	struct trigger *part;
-	int r = spec_calls_new(pattern, false, force, pid, &part, err);
+/* What is needed while the trigger is made. */
+struct making {
+	struct outstanding *outstanding;
+	const struct outstanding_request *request;
+	char *libc; /* what "c" means */
+};
 
-	return r < 0 ? r : add_part(outstanding, part, &role, err);
+static int add_pattern(const struct making *making, const char *pattern, bool frees,
+		       struct error *err)
+{
+	const struct outstanding_request *request = making->request;
+	own(own_free) char *full = NULL;
+	struct function_role role;
+	struct trigger *part;
+	bool known;
+	int r;
+
+	if (strncmp(pattern, LIBC ":", strlen(LIBC ":")) == 0) {
+		if (asprintf(&full, "%s%s", making->libc, pattern + strlen(LIBC)) < 0) {
+			full = NULL;
+			return error_set(err, -ENOMEM, "out of memory");
+		}
+		pattern = full;
+	}
+	role = role_of(pattern, frees, &known);
+	r = spec_calls_new(pattern, false, request->force || known, request->pid, &part, err);
+	return r < 0 ? r : add_part(making->outstanding, part, &role, err);
 }
 
-static int add_libc(struct outstanding *outstanding, bool force, pid_t pid, struct error *err)
+static int add_libc(const struct making *making, struct error *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < N_ROLES; i++) {
 		char pattern[40];
 
-		snprintf(pattern, sizeof(pattern), LIBC "%s", ROLES[i].name);
-		r = add_pattern(outstanding, pattern, ROLES[i].frees, force, pid, err);
+		snprintf(pattern, sizeof(pattern), LIBC ":%s", ROLES[i].name);
+		r = add_pattern(making, pattern, ROLES[i].frees, err);
 		if (r == -ENOENT && !ROLES[i].needed)
 			r = 0;
 	}
 	return r;
 }
 
-int outstanding_trigger_new(const char *allocates, const char *frees, bool force, pid_t pid,
-			    struct trigger **ret_trigger, struct error *err)
+static int add_all(struct making *making, struct error *err)
+{
+	const struct outstanding_request *request = making->request;
+	int r;
+
+	making->libc =
+		request->program && !request->pid ? program_libc(request->program) : strdup(LIBC);
+	if (!making->libc)
+		return error_set(err, -ENOMEM, "out of memory");
+	r = request->allocates ? add_pattern(making, request->allocates, false, err)
+			       : add_libc(making, err);
+	if (r == 0 && request->allocates)
+		r = add_pattern(making, request->frees, true, err);
+	return r;
+}
+
+int outstanding_trigger_new(const struct outstanding_request *request, struct trigger **ret_trigger,
+			    struct error *err)
 {
 	struct outstanding *outstanding = calloc(1, sizeof(*outstanding));
+	struct making making = { .outstanding = outstanding, .request = request };
 	int r;
 
 	if (!outstanding)
 		return error_set(err, -ENOMEM, "out of memory");
 	outstanding->head.ops = &OUTSTANDING_OPS;
 	outstanding->head.user_entry = true;
-	if (allocates)
-		r = add_pattern(outstanding, allocates, false, force, pid, err);
-	else
-		r = add_libc(outstanding, force, pid, err);
-	if (r == 0 && allocates)
-		r = add_pattern(outstanding, frees, true, force, pid, err);
+	r = add_all(&making, err);
+	free(making.libc);
 	if (r < 0) {
 		outstanding_free(&outstanding->head);
 		return r;
 	}
 	snprintf(outstanding->head.event, sizeof(outstanding->head.event), "%s",
-		 allocates ? allocates : LIBC "malloc");
+		 request->allocates ? request->allocates : LIBC ":malloc");
 	*ret_trigger = &outstanding->head;
 	return 0;
 }

@@ -11,13 +11,19 @@
 
 #include "trigger/trigger.h"
 
+struct outstanding_request {
+	const char *allocates; /* a pattern of a single function, "c:malloc"; NULL: all of libc's */
+	const char *frees;     /* the same of one that frees; NULL with `allocates` */
+	bool force;	       /* as of spec_calls_new() */
+	pid_t pid;	       /* whose libraries are meant; 0: those of `program` */
+	const char *program;   /* that will be started; NULL: those of this machine */
+};
+
 /*
- * Of a function that allocates and one that frees: patterns of single functions ("c:malloc"). Their
- * names tell which arguments they have; one that is not known has the size, or the block, as its
- * first argument. `allocates` NULL: all of libc's that are known. `pid` and `force` are as of
- * spec_calls_new(). 0, or a negative errno with `err` set.
+ * Names tell which arguments functions have; one that is not known has the size, or the block, as
+ * its first argument. 0, or a negative errno with `err` set.
  */
-int outstanding_trigger_new(const char *allocates, const char *frees, bool force, pid_t pid,
-			    struct trigger **ret_trigger, struct error *err);
+int outstanding_trigger_new(const struct outstanding_request *request, struct trigger **ret_trigger,
+			    struct error *err);
 
 #endif

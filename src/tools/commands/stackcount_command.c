@@ -22,14 +22,15 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 			      : options->outstanding ? options->outstanding
 						     : options->pattern;
 
-	if (options->sum)
-		snprintf(
-			ret_title, size,
-			"Tracing %u functions for \"%.200s\", summing %.100s... Hit Ctrl-C to end.",
-			n, pattern, options->sum);
-	else
-		snprintf(ret_title, size, "Tracing %u functions for \"%s\"... Hit Ctrl-C to end.",
-			 n, pattern);
+	const char *does = options->sum	   ? ", summing "
+			   : options->time ? ", timing calls"
+			   : options->leaks || options->outstanding
+				   ? ", adding up what is not freed"
+				   : "";
+
+	snprintf(ret_title, size,
+		 "Tracing %u functions for \"%.200s\"%s%.100s... Hit Ctrl-C to end.", n, pattern,
+		 does, options->sum ? options->sum : "");
 }
 
 struct progress {
@@ -179,6 +180,7 @@ static int start(const struct invocation *invocation)
 	const struct stackcount_options *options = invocation->options;
 	const struct id_list *tgids = &options->shared.tgids, *tids = &options->shared.tids;
 	pid_t pid = tgids->n == 1 ? tgids->ids[0] : thread_process(tids->ids, tids->n);
+	char *const *command = invocation->plan.command;
 	struct progress progress = { 0 };
 	struct trigger *trigger = NULL;
 	struct error err = { 0 };
@@ -187,8 +189,15 @@ static int start(const struct invocation *invocation)
 	if (!pid)
 		pid = group_process(&invocation->plan.filter.groups);
 	if (options->outstanding || options->leaks)
-		r = outstanding_trigger_new(options->outstanding, options->pattern,
-					    options->shared.force, pid, &trigger, &err);
+		r = outstanding_trigger_new(
+			&(struct outstanding_request){
+				.allocates = options->outstanding,
+				.frees = options->pattern,
+				.force = options->shared.force,
+				.pid = pid,
+				.program = command ? command[0] : NULL,
+			},
+			&trigger, &err);
 	else if (plan_has_calls(&invocation->plan))
 		r = spec_calls_new(options->pattern, options->regexp, options->shared.force, pid,
 				   &trigger, &err);

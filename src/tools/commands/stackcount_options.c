@@ -254,6 +254,9 @@ static const struct option_example examples[] = {
 	{ "--if 'arg1 > 1048576' c:malloc", "large allocations, and who makes them" },
 	{ "--sum bytes_req t:kmem:kmalloc", "bytes that the kernel allocates, by stack" },
 	{ "--sum retval c:read", "bytes that are read, by stack" },
+	{ "--time -p 185 c:fsync", "how long calls took, by who made them" },
+	{ "--leaks -i 10 -p 185", "memory that is not freed, by who allocated it" },
+	{ "--outstanding ./server:get ./server:put", "the same of two functions" },
 	{ 0 },
 };
 

@@ -8,6 +8,7 @@
 have_uprobes || { skip "outstanding memory" "$no_uprobes" && finish; }
 
 leaks=$programs/sc_leaks
+here=$(cd "$(dirname "$0")" && pwd)
 # outstanding NAME: `BLOCKS BYTES` of the stacks with this function, in $json
 outstanding() {
 	python3 - "$json" "$1" <<'END'
@@ -20,17 +21,66 @@ END
 }
 json=$tmp/report.json
 
+# knows NAME: the stacks of the program that was run have what it has printed, line by line
+knows() {
+	local name blocks bytes n=0
+	is "$1: it ends well" "$status" 0
+	while read -r name blocks bytes; do
+		case $name in
+		m[ln]_*) is "$1: outstanding of $name" "$(outstanding "$name")" "$blocks $bytes"; n=$((n + 1)) ;;
+		esac
+	done <"$tmp/said"
+	[ "$n" -gt 0 ]
+	check $? "$1: it knows what is outstanding" "$(cat "$tmp/said")"
+}
+# leaks OPTION... -- COMMAND
+leaks() {
+	rm -f "$json"
+	"$stackcount" "${@:1:$#}" >"$tmp/said" 2>"$err"
+	status=$?
+	sed -i '/^Tracing/d; /^Detaching/d' "$tmp/said"
+}
+
 # ---- all of libc's functions
-"$stackcount" --leaks -o "$json" -- "$leaks" >"$tmp/said" 2>"$err"
-status=$?
-is "it ends well" "$status" 0
-while read -r name blocks bytes; do
-	case $name in ml_*) is "outstanding of $name" "$(outstanding "$name")" "$blocks $bytes" ;; esac
-done <"$tmp/said"
-is "a program that knows of six" "$(grep -c ^ml_ "$tmp/said")" 6
+leaks --leaks -o "$json" -- "$leaks"
+knows "libc"
+is "a program that knows of nine" "$(grep -c ^ml_ "$tmp/said")" 9
 is "what is moved and freed" "$(outstanding ml_realloc_freed)" "0 0"
 says "blocks freed that were not seen to be allocated" \
 	'^[0-9]+ blocks? (was|were) freed that (was|were) not seen to be allocated'
+says "the closing line" '^[0-9]+ bytes outstanding in [0-9]+ blocks, '
+# The allocator maps twice what it needs and unmaps the rest.
+is "a thread's arena is what is left of its mapping" "$(outstanding alloc_new_heap | cut -d' ' -f1)" 1
+[ "$(outstanding alloc_new_heap | cut -d' ' -f2)" -le 67108864 ]
+check $? "... and not what was unmapped" "$(outstanding alloc_new_heap)"
+
+# ---- programs with another libc, or of another language
+leaks --leaks -o "$json" -- "$leaks"_static
+knows "a static program"
+if musl-gcc -static -O0 -D_GNU_SOURCE -o "$tmp/musl_static" "$here/../../workloads/sc_leaks.c" 2>"$fate" &&
+	musl-gcc -O0 -D_GNU_SOURCE -o "$tmp/musl" "$here/../../workloads/sc_leaks.c" 2>"$fate"; then
+	leaks --leaks -o "$json" -- "$tmp/musl_static"
+	knows "a static program with musl"
+	leaks --outstanding c:malloc -o "$json" c:free -- "$tmp/musl"
+	is "a program with musl" "$(outstanding ml_many) $(outstanding ml_handed_over)" "100 10000 0 0"
+else
+	skip "programs with musl" "no musl-gcc"
+fi
+strip -o "$tmp/stripped" "$leaks"_static
+fails 1 "a static program without symbols" "stripped has no function symbols; install its debug symbols" \
+	--leaks -- "$tmp/stripped"
+leaks --leaks -o "$json" -- "$programs/sc_new"
+knows "new of C++"
+
+# ---- what grows
+leaks --leaks -i 0.3 -f -- "$leaks" grow
+grep 'ml_keeps;malloc' "$tmp/said" | awk '{ if ($NF + 0 < last + 0) wrong = 1; last = $NF; n++ }
+	END { exit wrong || n < 3 || last != 100000 }'
+check $? "with -i, each report has all that is outstanding" "$(grep ml_keeps "$tmp/said")"
+
+# ---- odd ends of allocations
+leaks --outstanding "$leaks:ml_take" -o "$json" "$leaks:ml_give" -- "$leaks" odd
+knows "jumps, ends of threads, another program"
 
 # ---- two functions
 "$stackcount" --outstanding c:calloc -o "$json" c:free -- "$leaks" >"$tmp/said" 2>"$err"
