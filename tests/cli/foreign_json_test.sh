@@ -106,6 +106,22 @@ done
 [ -s out ]
 check $? "speedscope's JSON from a pipe" "$(cat err)"
 
+# ---- sums: the same total, in the same unit, when read again
+# sums RECORDING TYPE UNIT RECORD TOTAL
+sums() {
+	"$build/stackcount" -q --from "$recordings/$1.stacktally" -o "$1.profile.json" -o "$1.perf" 2>err
+	grep -o '"weightType":"[a-z-]*"' "$1.profile.json" | sort -u | grep -qx "\"weightType\":\"$2\""
+	check $? "the Firefox Profiler's weights of $1" "$(grep -o '"weightType":"[a-z-]*"' "$1.profile.json")"
+	grep -q "^# records : [0-9]*, each for $4;" "$1.perf"
+	check $? "perf script's records of $1" "$(grep records "$1.perf")"
+	"$build/stackcount" --from "$1.profile.json" -f 2>err | awk -v wanted="$5" \
+		'{ sum += $NF } END { exit sum > wanted || sum < wanted - 20000 }' && grep -q "$3" err
+	check $? "... read again" "$(cat err)"
+}
+sums sums bytes 'bytes of' '12346 bytes' 1234571986
+sums calls tracing-ms '1.235 s of' '12346 ns' 1234571986
+sums outstanding bytes 'bytes of' '1 bytes' 10000
+
 # ---- which value of a pprof file
 "$profile" -q --from "$recordings/profile.stacktally" -o both.pb.gz 2>err
 "$profile" --from both.pb.gz --value nosuch -f >out 2>err

@@ -466,7 +466,8 @@ static void calls_scene(struct scene *scene)
 	scene->meta = (struct profile_meta){
 		.command = "stackcount",
 		.command_line = "stackcount --time vfs_read",
-		.title = "Tracing 1 functions for \"vfs_read\"... Hit Ctrl-C to end.",
+		.title = "Tracing 1 functions for \"vfs_read\", timing calls... Hit "
+			 "Ctrl-C to end.",
 		.event = "vfs_read",
 		.period = 1,
 		.duration_ns = 2000000000u,
@@ -504,7 +505,8 @@ static void outstanding_scene(struct scene *scene)
 	scene->meta = (struct profile_meta){
 		.command = "stackcount",
 		.command_line = "stackcount --leaks -p 15069",
-		.title = "Tracing 12 functions for \"c:malloc\"... Hit Ctrl-C to end.",
+		.title = "Tracing 12 functions for \"c:malloc\", adding up what is not freed... "
+			 "Hit Ctrl-C to end.",
 		.event = "c:malloc",
 		.period = 1,
 		.duration_ns = 2000000000u,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
+#include <string.h>
 
 #include "report/firefox_internal.h"
 #include "view/json_text.h"
+#include "view/quantity.h"
 
 /* The stack of each entry of the group, in tables of its thread. */
 static int make_stacks(struct firefox *firefox, const struct entry_group *group)
@@ -51,15 +53,24 @@ static void put_identity(struct firefox *firefox, const struct profile_entry *wh
 			    "\"phase\":[],\"category\":[],\"length\":0}");
 }
 
-/* Each record weighs so many samples, or ms of time. */
+/* The reader knows three. */
+static const char *weight_type(const struct profile_meta *meta)
+{
+	return quantity_is_time(meta)			   ? "tracing-ms"
+	       : strcmp(quantity_unit(meta), "bytes") == 0 ? "bytes"
+							   : "samples";
+}
+
+/* Each record weighs so many samples, or bytes, or ms of time. */
 static void put_weights(struct firefox *firefox, uint32_t n)
 {
-	bool timed = firefox->profile->meta->timed;
+	bool timed = quantity_is_time(firefox->profile->meta);
 	struct bytes *bytes = &firefox->bytes;
 	char weight[32];
 
-	bytes_string(bytes, timed ? "],\"weightType\":\"tracing-ms\",\"weight\":["
-				  : "],\"weightType\":\"samples\",\"weight\":[");
+	bytes_string(bytes, "],\"weightType\":\"");
+	bytes_string(bytes, weight_type(firefox->profile->meta));
+	bytes_string(bytes, "\",\"weight\":[");
 	snprintf(weight, sizeof(weight), "%.9g",
 		 timed ? (double)firefox->samples.each / 1e6 : (double)firefox->samples.each);
 	for (uint32_t i = 0; i < n; i++) {

@@ -14,6 +14,7 @@
 
 #include "report/perf_script_internal.h"
 #include "view/facts.h"
+#include "view/quantity.h"
 
 #define RECORDS_MAX	  1000000u
 #define TIMED_RECORDS_MAX 100000u
@@ -52,6 +53,20 @@ static void put_precision(struct perf_script *script)
 	}
 }
 
+/* What a record stands for: " 1 sample", " 85 bytes". */
+static void put_amount(struct perf_script *script, uint64_t count)
+{
+	const struct profile_meta *meta = script->profile->meta;
+	struct bytes *bytes = &script->bytes;
+
+	bytes_decimal(bytes, count);
+	bytes_char(bytes, ' ');
+	if (meta->timed || meta->summed)
+		bytes_string(bytes, quantity_unit(meta));
+	else
+		bytes_string(bytes, count == 1 ? "sample" : "samples");
+}
+
 static void put_head(struct perf_script *script)
 {
 	struct bytes *bytes = &script->bytes;
@@ -61,11 +76,10 @@ static void put_head(struct perf_script *script)
 	bytes_string(bytes, "# records : ");
 	bytes_decimal(bytes, script->samples.records);
 	bytes_string(bytes, ", each for ");
-	bytes_decimal(bytes, script->samples.each);
-	bytes_string(bytes, script->samples.each > 1 ? " samples; " : " sample; ");
-	bytes_decimal(bytes,
-		      script->profile->total - script->samples.records * script->samples.each);
-	bytes_string(bytes, " samples in none\n");
+	put_amount(script, script->samples.each);
+	bytes_string(bytes, "; ");
+	put_amount(script, script->profile->total - script->samples.records * script->samples.each);
+	bytes_string(bytes, " in none\n");
 	put_precision(script);
 	bytes_string(bytes, "# ========\n#\n");
 }

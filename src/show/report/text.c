@@ -139,8 +139,7 @@ static void put_count(struct text *text, const struct profile_entry *entry)
 	if (entry->largest) {
 		bytes_char(bytes, ' ');
 		bytes_string(bytes, quantity_number_unit(meta));
-		bytes_string(bytes, " of ");
-		quantity_put_events(bytes, entry->events);
+		quantity_put_events(bytes, meta, entry->events, true);
 		bytes_string(bytes, ", the largest ");
 		bytes_decimal(bytes, quantity_number(meta, entry->largest));
 	}

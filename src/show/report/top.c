@@ -45,18 +45,8 @@ static void put_amount(struct top *top, const struct profile *profile)
 	double cpus;
 
 	quantity_put(bytes, meta, profile->total);
-	if (meta->timed) {
-		bytes_char(bytes, ' ');
-		bytes_string(bytes, quantity_time_of(meta));
-	}
-	if (quantity_measure(meta)) {
-		bytes_string(bytes, " of ");
-		bytes_string(bytes, quantity_measure(meta));
-	}
-	if (meta->summed) {
-		bytes_string(bytes, " of ");
-		quantity_put_events(bytes, profile->events);
-	}
+	quantity_put_of(bytes, meta);
+	quantity_put_events(bytes, meta, profile->events, true);
 	if (!meta->duration_ns)
 		return;
 	snprintf(text, sizeof(text), " in %.1f s", (double)meta->duration_ns / 1e9);

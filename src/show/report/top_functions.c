@@ -59,8 +59,9 @@ static void head_of_functions(struct top *top, const char *order)
 		snprintf(text, sizeof(text), "%8s%8s%8s%8s%8s%8s  function, by %s", "before",
 			 "self", "change", "before", "total", "change", order);
 	else
-		snprintf(text, sizeof(text), "%9s%7s%9s%7s%s  function, by %s", "self", "%",
-			 "total", "%", top->meta->summed ? "   events" : "", order);
+		snprintf(text, sizeof(text), "%9s%7s%9s%7s%*s  function, by %s", "self", "%",
+			 "total", "%", top->meta->summed ? 9 : 0,
+			 top->meta->summed ? quantity_events(top->meta) : "", order);
 	top_head(top, text);
 }
 

@@ -73,13 +73,12 @@ void top_count(struct top *top, uint64_t count, uint32_t width)
 uint32_t top_events(struct top *top, uint64_t events, bool head, uint32_t width)
 {
 	const struct profile_meta counted = { 0 };
-	char text[64] = "events";
+	char text[64];
 
 	if (!top->meta->summed)
 		return 0;
-	if (!head)
-		count_text(&counted, events, text);
-	top_right(top, text, width);
+	count_text(&counted, events, text);
+	top_right(top, head ? quantity_events(top->meta) : text, width);
 	return width;
 }
 

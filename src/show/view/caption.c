@@ -82,18 +82,8 @@ void caption_subtitle(struct bytes *bytes, const struct profile *profile)
 		put_part(bytes, text);
 	}
 	quantity_put(bytes, meta, profile->total);
-	if (meta->timed) {
-		bytes_string(bytes, " ");
-		bytes_string(bytes, quantity_time_of(meta));
-	}
-	if (quantity_measure(meta)) {
-		bytes_string(bytes, " of ");
-		bytes_string(bytes, quantity_measure(meta));
-	}
-	if (meta->summed) {
-		bytes_string(bytes, " of ");
-		quantity_put_events(bytes, profile->events);
-	}
+	quantity_put_of(bytes, meta);
+	quantity_put_events(bytes, meta, profile->events, true);
 	if (profile->base) {
 		bytes_string(bytes, ", compared with ");
 		quantity_put_bare(bytes, profile->base->meta, profile->base->total);

@@ -24,7 +24,7 @@ void facts_time(uint64_t time_ns, char ret_text[FACTS_TIME_SIZE])
 
 /* Bytes of a name that a fact shows: names are untrusted and may be long. */
 #define MAX_NAME    100
-#define LOSSES_SIZE 300
+#define LOSSES_SIZE 600
 
 static void tell_ends(const struct profile_meta *meta, const struct ends *ends,
 		      void (*tell)(void *context, const char *name, const char *text),
@@ -36,20 +36,20 @@ static void tell_ends(const struct profile_meta *meta, const struct ends *ends,
 	if (ends->samples == 0)
 		return;
 	used = snprintf(text, sizeof(text), "%" PRIu64 "%s, %.2f %% complete",
-			quantity_number(meta, ends->samples), meta->timed ? " us" : "",
+			quantity_event_number(meta, ends->samples), meta->timed ? " us" : "",
 			100.0 * (double)ends->complete / (double)ends->samples);
 	if (ends->assumed)
 		snprintf(text + used, sizeof(text) - (size_t)used,
 			 "; in %" PRIu64 " a register was taken to be unchanged by a function "
 			 "called",
-			 quantity_number(meta, ends->assumed));
+			 quantity_event_number(meta, ends->assumed));
 	tell(context, "user stacks", text);
 	for (uint32_t i = 0; i < ends->n_top; i++) {
 		const struct ends_place *place = &ends->top[i];
 
 		snprintf(text, sizeof(text), "%" PRIu64 " for %s, in %.*s of %.*s",
-			 quantity_number(meta, place->count), tally_end_name(place->end), MAX_NAME,
-			 place->function ? place->function : "[unknown]", MAX_NAME,
+			 quantity_event_number(meta, place->count), tally_end_name(place->end),
+			 MAX_NAME, place->function ? place->function : "[unknown]", MAX_NAME,
 			 place->module ? place->module : "[unknown]");
 		tell(context, "incomplete", text);
 	}
@@ -104,6 +104,13 @@ static void tell_losses(const struct profile *profile,
 	put_loss(text, losses->lost_ends, "returns to a CPU seen late ", "");
 	put_loss(text, losses->failed, "values below 0: ", "");
 	put_loss(text, losses->unread, "values not read: ", "");
+	put_loss(text, losses->lost_values, "values lost: ", "");
+	put_loss(text, losses->unreturned, "calls that did not return: ", "");
+	put_loss(text, losses->unentered, "returns of calls that began before: ", "");
+	put_loss(text, losses->lost_calls, "calls lost: ", "");
+	put_loss(text, losses->unallocated, "blocks freed that were not seen before: ", "");
+	put_loss(text, losses->lost_blocks, "blocks lost: ", "");
+	put_loss(text, losses->lost_bytes, "", " bytes of blocks lost");
 	tell(context, "lost", *text ? text : "nothing");
 	if (tally_never_came(losses)) {
 		*text = '\0';
@@ -178,7 +185,7 @@ void facts_each(const struct profile *profile,
 	     text);
 	if (meta->summed) {
 		snprintf(text, sizeof(text), "%" PRIu64, profile->events);
-		tell(context, "events", text);
+		tell(context, quantity_events(meta), text);
 	}
 	tell_left_out(profile, tell, context);
 	tell_losses(profile, tell, context);

@@ -58,6 +58,11 @@ uint64_t quantity_number(const struct profile_meta *meta, uint64_t count)
 				      : count;
 }
 
+uint64_t quantity_event_number(const struct profile_meta *meta, uint64_t events)
+{
+	return meta->summed ? events : quantity_number(meta, events);
+}
+
 const char *quantity_number_unit(const struct profile_meta *meta)
 {
 	return has_microseconds(meta) ? "us" : quantity_unit(meta);
@@ -103,13 +108,59 @@ void quantity_put(struct bytes *bytes, const struct profile_meta *meta, uint64_t
 	bytes_string(bytes, text);
 }
 
-void quantity_put_events(struct bytes *bytes, uint64_t events)
+static bool measures(const struct profile_meta *meta, const char *measure, const char *unit)
 {
+	return meta->summed && meta->measure && meta->unit && strcmp(meta->measure, measure) == 0 &&
+	       strcmp(meta->unit, unit) == 0;
+}
+
+static bool is_outstanding(const struct profile_meta *meta)
+{
+	return measures(meta, "outstanding", "bytes");
+}
+
+static bool is_time_of_calls(const struct profile_meta *meta)
+{
+	return measures(meta, "time", "nanoseconds");
+}
+
+const char *quantity_events(const struct profile_meta *meta)
+{
+	return is_outstanding(meta) ? "blocks" : is_time_of_calls(meta) ? "calls" : "events";
+}
+
+void quantity_put_of(struct bytes *bytes, const struct profile_meta *meta)
+{
+	const char *measure = quantity_measure(meta);
+
+	if (is_outstanding(meta)) {
+		bytes_string(bytes, " outstanding");
+	} else if (meta->timed) {
+		bytes_char(bytes, ' ');
+		bytes_string(bytes, quantity_time_of(meta));
+	} else if (measure && !is_time_of_calls(meta)) {
+		bytes_string(bytes, " of ");
+		bytes_string(bytes, measure);
+	}
+}
+
+void quantity_put_events(struct bytes *bytes, const struct profile_meta *meta, uint64_t events,
+			 bool in_groups)
+{
+	const char *name = quantity_events(meta);
 	char text[QUANTITY_SIZE];
 
-	grouped(events, text);
-	bytes_string(bytes, text);
-	bytes_string(bytes, events == 1 ? " event" : " events");
+	if (!meta->summed)
+		return;
+	bytes_string(bytes, strcmp(name, "blocks") == 0 ? " in " : " of ");
+	if (in_groups) {
+		grouped(events, text);
+		bytes_string(bytes, text);
+	} else {
+		bytes_decimal(bytes, events);
+	}
+	bytes_char(bytes, ' ');
+	bytes_put(bytes, name, strlen(name) - (events == 1));
 }
 
 void quantity_put_bare(struct bytes *bytes, const struct profile_meta *meta, uint64_t count)

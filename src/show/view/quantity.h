@@ -25,7 +25,10 @@ bool quantity_is_time(const struct profile_meta *meta);
  */
 const char *quantity_unit(const struct profile_meta *meta);
 
-/* What another program counted ("alloc_space"), where the unit does not say it; or NULL. */
+/*
+ * What another program counted ("alloc_space"), or of what counts are sums ("bytes_req"), where the
+ * unit does not say it; or NULL.
+ */
 const char *quantity_measure(const struct profile_meta *meta);
 
 /* What counts that are times add up: "off the CPU". */
@@ -37,12 +40,28 @@ uint64_t quantity_number(const struct profile_meta *meta, uint64_t count);
 /* The unit of that number: "samples", "events", "us". */
 const char *quantity_number_unit(const struct profile_meta *meta);
 
+/* The same of a number of events, which is one of samples, or of ns, where there are no sums. */
+uint64_t quantity_event_number(const struct profile_meta *meta, uint64_t events);
+
 /* For readers: "1,234 samples", "1.234 s", "56.7 ms". Text without characters to escape. */
 void quantity_text(const struct profile_meta *meta, uint64_t count, char ret_text[QUANTITY_SIZE]);
 void quantity_put(struct bytes *bytes, const struct profile_meta *meta, uint64_t count);
 
-/* "1,234 events", of which counts are the sum. */
-void quantity_put_events(struct bytes *bytes, uint64_t events);
+/*
+ * What counts are sums of, where they are: "events", or "calls" that are timed, or "blocks" of
+ * memory; without its last letter for one.
+ */
+const char *quantity_events(const struct profile_meta *meta);
+
+/* What an amount is of: " off the CPU", " of alloc_space", " outstanding"; nothing for counts. */
+void quantity_put_of(struct bytes *bytes, const struct profile_meta *meta);
+
+/*
+ * Of how many counts are the sum, behind that: " of 1,234 events", " of 30 calls", " in 1 block";
+ * nothing where they are no sums. The digits in groups, or as programs read them.
+ */
+void quantity_put_events(struct bytes *bytes, const struct profile_meta *meta, uint64_t events,
+			 bool in_groups);
 
 /* The same, but numbers of samples and events have no unit: "1,234"; times keep theirs: "1.234 s".
  */

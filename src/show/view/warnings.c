@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "view/quantity.h"
+
 /* Bytes of all causes with their numbers and advice, and of the end of the text. */
 #define CAUSES_SIZE 256
 
@@ -114,9 +116,9 @@ bool warnings_line(const struct profile_meta *meta, const struct tally_losses *l
 	}
 	if (losses->lost_values && i-- == 0) {
 		snprintf(ret_line, WARNINGS_LINE_SIZE,
-			 "WARNING: the values of %" PRIu64 " events are missing, because their "
+			 "WARNING: the values of %" PRIu64 " %s are missing, because their "
 			 "stacks were lost",
-			 losses->lost_values);
+			 losses->lost_values, meta ? quantity_events(meta) : "events");
 		return true;
 	}
 	if (losses->memory_full && i-- == 0) {

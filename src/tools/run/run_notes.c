@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/own.h"
 #include "cli/message.h"
 #include "drain/unwinder.h"
 #include "kernel/capability.h"
@@ -53,7 +55,7 @@ static void warn_not_opened(const struct run_report *report, const struct ends *
 
 static void tell_ends(const struct profile_meta *meta, const struct ends *ends)
 {
-	uint64_t samples = quantity_number(meta, ends->samples);
+	uint64_t samples = quantity_event_number(meta, ends->samples);
 	char assumed[100] = "";
 
 	if (!message_is_verbose() || ends->samples == 0)
@@ -61,14 +63,15 @@ static void tell_ends(const struct profile_meta *meta, const struct ends *ends)
 	if (ends->assumed)
 		snprintf(assumed, sizeof(assumed),
 			 "; in %" PRIu64 " a register was assumed to be unchanged by a callee",
-			 quantity_number(meta, ends->assumed));
+			 quantity_event_number(meta, ends->assumed));
 	message_verbose("user stacks: %" PRIu64 ", %.2f %% complete%s", samples,
 			100.0 * (double)ends->complete / (double)ends->samples, assumed);
 	for (uint32_t i = 0; i < ends->n_top; i++) {
 		const struct ends_place *place = &ends->top[i];
 
 		message_verbose("  %8" PRIu64 " ended for: %s, in %s of %s",
-				quantity_number(meta, place->count), tally_end_name(place->end),
+				quantity_event_number(meta, place->count),
+				tally_end_name(place->end),
 				place->function ? place->function : "[unknown]",
 				place->module ? place->module : "[unknown]");
 	}
@@ -79,11 +82,11 @@ static void tell_programs(const struct profile_meta *meta, const struct ends *en
 	if (!message_is_verbose() || ends->programs == 0)
 		return;
 	message_verbose("interpreted programs: %" PRIu64 " stacks",
-			quantity_number(meta, ends->programs));
+			quantity_event_number(meta, ends->programs));
 	for (uint32_t i = 0; i < SCRIPT_N_REASONS; i++)
 		if (ends->by_reason[i])
 			message_verbose("  %8" PRIu64 " with an evaluator's frame that stays: %s",
-					quantity_number(meta, ends->by_reason[i]),
+					quantity_event_number(meta, ends->by_reason[i]),
 					script_reason_name(i));
 }
 
@@ -179,22 +182,16 @@ static bool name_others(const struct run_report *report)
 }
 
 /* Without commas, but for a time, which is for readers only. */
-static void number_text(const struct profile_meta *meta, uint64_t count,
-			char ret_text[QUANTITY_SIZE])
+static void put_amount(struct bytes *bytes, const struct profile_meta *meta, uint64_t count)
 {
-	const char *measure = quantity_measure(meta);
-	char time[QUANTITY_SIZE];
-
-	quantity_text(meta, count, time);
-	if (measure && quantity_is_time(meta))
-		snprintf(ret_text, QUANTITY_SIZE, "%.20s of %.36s", time, measure);
-	else if (measure)
-		snprintf(ret_text, QUANTITY_SIZE, "%" PRIu64 " %.12s of %.24s", count,
-			 quantity_unit(meta), measure);
-	else if (meta->timed)
-		snprintf(ret_text, QUANTITY_SIZE, "%.40s %s", time, quantity_time_of(meta));
-	else
-		snprintf(ret_text, QUANTITY_SIZE, "%" PRIu64 " %s", count, quantity_unit(meta));
+	if (quantity_is_time(meta)) {
+		quantity_put(bytes, meta, count);
+	} else {
+		bytes_decimal(bytes, count);
+		bytes_char(bytes, ' ');
+		bytes_string(bytes, quantity_unit(meta));
+	}
+	quantity_put_of(bytes, meta);
 }
 
 /* A measurement is not about itself. */
@@ -210,18 +207,21 @@ static void tell_own(const struct run_report *report)
 			     report->meta.summed ? "events" : quantity_unit(&report->meta));
 }
 
-static void tell_total(const struct run_report *report, const struct summary *summary)
+static int tell_total(const struct run_report *report, const struct summary *summary)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
-	char total[QUANTITY_SIZE], of[QUANTITY_SIZE] = "";
+	own(bytes_clear) struct bytes total = { 0 };
 
-	number_text(&report->meta, summary->total, total);
-	if (report->meta.summed)
-		snprintf(of, sizeof(of), " of %" PRIu64 " events", tally_events(report->tally));
+	put_amount(&total, &report->meta, summary->total);
+	quantity_put_events(&total, &report->meta, tally_events(report->tally), false);
+	bytes_char(&total, '\0');
+	if (total.failed)
+		return total.failed;
 	/* The number of stacks that are shown; different ones may print alike. */
-	message_note("%s%s, %u stacks, %" PRIu64 " lost", total, of,
+	message_note("%s, %u stacks, %" PRIu64 " lost", total.start,
 		     report->shown.stacks ? report->shown.stacks : summary->n_stacks,
 		     tally_lost(losses));
+	return 0;
 }
 
 static void tell_unmatched(void *context, const char *option, const char *expression)
@@ -235,13 +235,18 @@ static int tell_left_out(const struct run_report *report)
 {
 	const struct frame_filter *filter = report->request->report.filter;
 	const struct report_shown *shown = &report->shown;
-	char counts[QUANTITY_SIZE], left_out[QUANTITY_SIZE];
+	own(bytes_clear) struct bytes text = { 0 };
 
-	number_text(&report->meta, shown->counts, counts);
-	number_text(&report->meta, shown->left_out, left_out);
-	if (shown->left_out)
-		message_note("shown: %s; %s are left out by %s", counts, left_out,
+	if (shown->left_out) {
+		put_amount(&text, &report->meta, shown->counts);
+		bytes_string(&text, "; ");
+		put_amount(&text, &report->meta, shown->left_out);
+		bytes_char(&text, '\0');
+		if (text.failed)
+			return text.failed;
+		message_note("shown: %s are left out by %s", text.start,
 			     frame_filter_causes(filter));
+	}
 	return frame_filter_unmatched(filter, report->names, tell_unmatched, NULL);
 }
 
@@ -268,8 +273,9 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	tell_programs(&report->meta, &summary.ends);
 	if (is_quiet(report))
 		return 0;
-	tell_total(report, &summary);
-	r = tell_left_out(report);
+	r = tell_total(report, &summary);
+	if (r == 0)
+		r = tell_left_out(report);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	tell_own(report);

@@ -53,7 +53,7 @@ if have_uprobes; then
 	agrees "times of calls by their caller" st_caller_short
 	agrees "times of calls by another caller" st_caller_long
 	lost "nothing is lost of calls that return" calls_unreturned 0
-	grep -qE '^[0-9.]+ m?s of time of 30 events, 2 stacks, 0 lost$' "$err"
+	grep -qE '^[0-9.]+ m?s of 30 calls, 2 stacks, 0 lost$' "$err"
 	check $? "what the closing line says" "$(tail -n 1 "$err")"
 
 	timed "$times:st_recursive" recursion
