@@ -13,6 +13,7 @@ import time
 from interpreter_cases import InterpreterCases
 from closing import lost_of
 from measure import BpfStatistics, Failed
+from memory_cases import MemoryCases
 from off_cpu_cases import OffCpuCases
 from row import Row
 from unwind_cases import DEBIANS_PYTHON, PYTHON, UnwindCases
@@ -21,7 +22,7 @@ from process_cases import ProcessCases
 COUNT = "{ @[kstack, ustack] = count(); }"
 
 
-class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
+class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases, MemoryCases):
     def __init__(self, bench, sizes, peers):
         self.bench, self.sizes, self.peers = bench, sizes, peers
         self.rounds = sizes.rounds
@@ -304,5 +305,5 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases):
 
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
-         "off_cpu", "overhead", "frames", "python_samples", "functions", "dwarf", "compile_rows", "processes",
+         "off_cpu", "memory", "overhead", "frames", "python_samples", "functions", "dwarf", "compile_rows", "processes",
          "many_processes", "growth", "names", "names_share", "stock_names"]

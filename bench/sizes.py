@@ -12,6 +12,7 @@ class Sizes:
     events: int = 1_000_000         # of each tracepoint
     stacks: int = 1_000_000         # of the report
     switches: int = 400_000
+    blocks: int = 100_000           # that are allocated
     frame_calls: int = 500_000
     function_calls: int = 4000
     strays: float = 1.05            # of such calls, with those of other processes
@@ -33,7 +34,7 @@ class Sizes:
 
 
 SMOKE = Sizes(rounds=1, calls=4000, seconds=0.3, overhead_seconds=2, events=4000, stacks=2000,
-              switches=4000, frame_calls=3000, function_calls=200, strays=100, dwarf_seconds=1,
+              switches=4000, blocks=3000, frame_calls=3000, function_calls=200, strays=100, dwarf_seconds=1,
               other_releases=False, rows_of=("/usr/sbin",), waiting=8, processes=20,
               process_seconds=1, grown_from=1, grown_to=2, addresses=2000, named_files=5,
               large_functions=20_000, compiled_files=10, programs=("gzip",), program_seconds=0.5,
