@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 	struct error err = { 0 };
 	const char *text;
 
-	if (!object || spec_trigger_new("s:here:there", false, 0, &trigger, &err) < 0 ||
+	if (!object || spec_trigger_new(&(struct spec_request){ .text = "s:here:there" }, &trigger, &err) < 0 ||
 	    trigger->ops->select(trigger, object, &err) < 0) {
 		printf("%s\n", err.text);
 		return 1;
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	if (bpf_program__autoload(bpf_object__find_program_by_name(object, "on_sample")))
 		printf(", to be loaded");
 	trigger_free(trigger);
-	if (spec_trigger_new("x:a:b", false, 0, &trigger, &err) < 0)
+	if (spec_trigger_new(&(struct spec_request){ .text = "x:a:b" }, &trigger, &err) < 0)
 		printf("; %s\n", err.text);
 	bpf_object__close(object);
 	return 0;

@@ -69,6 +69,47 @@ static void patterns_are_split(void **state)
 	}
 }
 
+/* Places inside of functions. */
+static const struct {
+	const char *text;
+	bool regexp;
+	const char *library, *name;
+	const char *file; /* of source code */
+	uint64_t number;  /* the line, or else the offset */
+} POINTS[] = {
+	{ "c:malloc+0x10", false, "c", "malloc", NULL, 16 },
+	{ "p:c:malloc+8", false, "c", "malloc", NULL, 8 },
+	{ "c:operator+", false, "c", "operator+", NULL, 0 },
+	{ "c:malloc+0x", false, "c", "malloc+0x", NULL, 0 },
+	{ "c:malloc+-1", false, "c", "malloc+-1", NULL, 0 },
+	{ "c:a+10", true, "c", "a+10", NULL, 0 },
+	{ "submit_bio+4", false, NULL, "submit_bio+4", NULL, 0 },
+	{ "bin:file.c:123", false, "bin", "file.c:123", "file.c", 123 },
+	{ "./bin:src/file.c:7", false, "./bin", "src/file.c:7", "src/file.c", 7 },
+	{ "p:bin:file.c:123", false, "bin", "file.c:123", "file.c", 123 },
+	{ "p:file.c:123", false, "file.c", "123", NULL, 0 },
+	{ "bin:a::b", false, "bin", "a::b", NULL, 0 },
+};
+
+static void places_inside_of_functions_are_split(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(POINTS) / sizeof(POINTS[0]); i++) {
+		struct error err = { 0 };
+		struct spec spec;
+
+		if (spec_parse(POINTS[i].text, POINTS[i].regexp, &spec, &err) != 0)
+			fail_msg("%s: %s", POINTS[i].text, err.text);
+		same(spec.library, POINTS[i].library);
+		same(spec.name, POINTS[i].name);
+		same(spec.point.file, POINTS[i].file);
+		assert_int_equal(POINTS[i].file ? spec.point.line : spec.point.offset,
+				 POINTS[i].number);
+		assert_int_equal(spec.point.has_offset, !POINTS[i].file && POINTS[i].number > 0);
+		spec_clear(&spec);
+	}
+}
+
 static void wrong(const char *text, const char *message)
 {
 	struct spec spec = { .name = (char *)"untouched" };
@@ -87,6 +128,10 @@ static void wrong_patterns_are_named_as_by_bcc(void **state)
 	wrong("u:a:b:c:d", "Too many ':'-separated components in pattern u:a:b:c:d");
 	wrong("p::a:b", "Too many ':'-separated components in pattern p::a:b");
 	wrong("a:b:c:d:e:f:g", "Too many ':'-separated components in pattern a:b:c:d:e:f:g");
+	wrong("bin:file.c:0", "bin:file.c:0: there is no line 0");
+	wrong("bin:file.c:99999999999", "bin:file.c:99999999999: there is no line 99999999999");
+	wrong("u:bin:file.c:123:4",
+	      "Too many ':'-separated components in pattern u:bin:file.c:123:4");
 	wrong("r:b:c", "Type must be 'p', 't', or 'u', but got r");
 	wrong("r::c", "Type must be 'p', 't', or 'u', but got r");
 	wrong("k:b:c", "Type must be 'p', 't', or 'u', but got k");
@@ -98,19 +143,25 @@ static void errors_name_what_is_missing(void **state)
 	struct error err = { 0 };
 
 	(void)state;
-	assert_true(spec_trigger_new("nosuchlibrary:x", false, 0, &trigger, &err) < 0);
+	assert_true(spec_trigger_new(&(struct spec_request){ .text = "nosuchlibrary:x" }, &trigger,
+				     &err) < 0);
 	assert_string_equal(err.text, "unable to find library nosuchlibrary");
 	/* A type where a library was meant to follow. */
-	assert_true(spec_trigger_new("u:throw", false, 0, &trigger, &err) < 0);
+	assert_true(spec_trigger_new(&(struct spec_request){ .text = "u:throw" }, &trigger, &err) <
+		    0);
 	assert_string_equal(err.text, "u:throw: USDT probes are u:LIBRARY:PROBE");
-	assert_true(spec_trigger_new("p:malloc", false, 0, &trigger, &err) < 0);
+	assert_true(spec_trigger_new(&(struct spec_request){ .text = "p:malloc" }, &trigger, &err) <
+		    0);
 	assert_string_equal(err.text, "p:malloc: functions are p:LIBRARY:FUNCTION or p::FUNCTION");
-	assert_true(spec_trigger_new("c:nosuch*", false, 0, &trigger, &err) < 0);
+	assert_true(spec_trigger_new(&(struct spec_request){ .text = "c:nosuch*" }, &trigger,
+				     &err) < 0);
 	assert_non_null(strstr(err.text, "No functions matched by pattern ^nosuch.*$"));
-	assert_true(spec_trigger_new("c:mallocc", false, 0, &trigger, &err) < 0);
+	assert_true(spec_trigger_new(&(struct spec_request){ .text = "c:mallocc" }, &trigger,
+				     &err) < 0);
 	assert_non_null(strstr(err.text, "No functions matched by pattern ^mallocc$"));
 	assert_non_null(strstr(err.text, "did you mean malloc"));
-	assert_true(spec_trigger_new("c:(", true, 0, &trigger, &err) < 0);
+	assert_true(spec_trigger_new(&(struct spec_request){ .text = "c:(", .regexp = true },
+				     &trigger, &err) < 0);
 	assert_non_null(strstr(err.text, "regular expression ( cannot be used"));
 	assert_int_equal(err.exit_class, EXIT_CLASS_RUNTIME);
 	assert_null(trigger);
@@ -123,7 +174,9 @@ static void a_function_of_libc_makes_a_trigger(void **state)
 	const char *text;
 
 	(void)state;
-	assert_int_equal(spec_trigger_new("p:c:malloc", false, 0, &trigger, &err), 0);
+	assert_int_equal(spec_trigger_new(&(struct spec_request){ .text = "p:c:malloc" }, &trigger,
+					  &err),
+			 0);
 	assert_string_equal(trigger->event, "p:c:malloc");
 	assert_true(trigger->user_entry);
 	assert_int_equal(trigger->ops->n_attached(trigger), 0);
@@ -163,6 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(patterns_are_split),
+		cmocka_unit_test(places_inside_of_functions_are_split),
 		cmocka_unit_test(wrong_patterns_are_named_as_by_bcc),
 		cmocka_unit_test(errors_name_what_is_missing),
 		cmocka_unit_test(a_function_of_libc_makes_a_trigger),

@@ -32,6 +32,8 @@ complete -c stackcount -n 'not __stacktally_has_command' -s c -l cpu -x -d 'trac
 complete -c stackcount -n 'not __stacktally_has_command' -s K -l kernel-stacks-only -d 'kernel stack only'
 complete -c stackcount -n 'not __stacktally_has_command' -s U -l user-stacks-only -d 'user stack only'
 complete -c stackcount -n 'not __stacktally_has_command' -s r -l regexp -d 'use regular expressions. Default is * wildcards only.'
+complete -c stackcount -n 'not __stacktally_has_command' -s l -l list -d 'list what matches, and attach nothing'
+complete -c stackcount -n 'not __stacktally_has_command' -l inlined -d 'of functions of programs'
 complete -c stackcount -n 'not __stacktally_has_command' -l if -x -d 'only events for which this holds, such as arg1 > 1048576 or prev_state == 2 &&'
 complete -c stackcount -n 'not __stacktally_has_command' -l sum -x -d 'add up a value of the events by stack'
 complete -c stackcount -n 'not __stacktally_has_command' -l time -d 'of functions'

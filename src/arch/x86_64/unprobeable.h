@@ -4,8 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LOCK_PREFIX 0xf0
-
 static bool is_prefix(uint8_t byte)
 {
 	switch (byte) {
@@ -15,11 +13,24 @@ static bool is_prefix(uint8_t byte)
 	case 0x3e:
 	case 0x64:
 	case 0x65:
-	case 0x67: /* address size; other prefixes must not precede VEX */
+	case 0x66: /* sizes */
+	case 0x67:
+	case 0xf0: /* lock */
+	case 0xf2: /* repetition */
+	case 0xf3:
 		return true;
 	default:
 		return false;
 	}
+}
+
+/*
+ * The kernel refuses probes at an instruction with one of these. For a program that starts later it
+ * does so in silence: a nop for alignment, cs nopw, would count nothing.
+ */
+static bool is_refused_prefix(uint8_t byte)
+{
+	return byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e || byte == 0xf0;
 }
 
 /* Jumps, calls and nops by their one-byte opcodes. */
@@ -46,9 +57,8 @@ static inline bool arch_unprobeable(const uint8_t *bytes, size_t size, bool is_6
 	size_t at = 0, opcode;
 
 	while (at < size && is_prefix(bytes[at]))
-		at++;
-	if (at < size && bytes[at] == LOCK_PREFIX)
-		return true;
+		if (is_refused_prefix(bytes[at++]))
+			return true;
 	if (at + 1 >= size)
 		return false;
 	switch (bytes[at]) {

@@ -162,8 +162,11 @@ enum elf_version_kind elf_versions_split(const struct elf_versions *versions, co
 
 const char *elf_versions_other(const struct elf_versions *versions, uint16_t entry)
 {
-	if (!(entry & HIDDEN))
-		return NULL;
+	return entry & HIDDEN ? elf_versions_defined(versions, entry) : NULL;
+}
+
+const char *elf_versions_defined(const struct elf_versions *versions, uint16_t entry)
+{
 	for (uint32_t i = 0; i < versions->n_defined; i++) {
 		if (versions->versions[i].index == (entry & ~HIDDEN))
 			return versions->versions[i].name;

@@ -39,6 +39,9 @@ enum elf_version_kind elf_versions_split(const struct elf_versions *versions, co
 /* The version by its entry in .gnu.version, if it is ELF_VERSION_OTHER; else NULL. */
 const char *elf_versions_other(const struct elf_versions *versions, uint16_t entry);
 
+/* The version that the file defines a symbol in, by the same entry; NULL: in none. */
+const char *elf_versions_defined(const struct elf_versions *versions, uint16_t entry);
+
 /* Reads entries [first, first + n) of .gnu.version for a table of symbols; false: it has none. */
 bool elf_versions_entries(const struct elf_file *elf, const struct elf_section *symbols,
 			  uint64_t first, uint16_t *entries, size_t n);

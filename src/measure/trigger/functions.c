@@ -16,7 +16,7 @@
 
 /* An IFUNC whose choice is to be read from a process. */
 struct chosen {
-	const char *name;
+	struct function function; /* its names */
 	uint64_t slot;
 };
 
@@ -37,27 +37,30 @@ static void finding_clear(struct finding *finding)
 	finding->n_chosen = finding->chosen_capacity = finding->capacity = 0;
 }
 
-static int add(struct finding *finding, const char *name, const struct function_sent *sent)
+/* `function` has its names. */
+static int add(struct finding *finding, struct function function, const struct function_sent *sent)
 {
 	struct functions *found = &finding->found;
 	int r = grow(&found->items, &finding->capacity, found->n + 1);
 
 	if (r < 0)
 		return r;
-	found->items[found->n++] = (struct function){ .name = name,
-						      .offset = sent->at,
-						      .unprobeable = sent->unprobeable != 0,
-						      .more = sent->more != 0 };
+	function.offset = sent->at;
+	function.unprobeable = sent->unprobeable != 0;
+	function.emulated = sent->emulated != 0;
+	function.doubtful = sent->doubtful != 0;
+	function.more = sent->more != 0;
+	found->items[found->n++] = function;
 	return 0;
 }
 
-static int add_chosen(struct finding *finding, const char *name, uint64_t slot)
+static int add_chosen(struct finding *finding, struct function function, uint64_t slot)
 {
 	int r = grow(&finding->chosen, &finding->chosen_capacity, finding->n_chosen + 1);
 
 	if (r < 0)
 		return r;
-	finding->chosen[finding->n_chosen++] = (struct chosen){ name, slot };
+	finding->chosen[finding->n_chosen++] = (struct chosen){ function, slot };
 	return 0;
 }
 
@@ -73,6 +76,19 @@ static struct function_group checked(struct function_group group)
 	return group;
 }
 
+static int receive_names(struct finding *finding, struct reading *reading,
+			 struct function *function)
+{
+	struct pool *names = finding->found.names;
+	int r = reading_string(reading, names, &function->name);
+
+	if (r == 0 && finding->request->details)
+		r = reading_string(reading, names, &function->version);
+	if (r == 0 && finding->request->details)
+		r = reading_string(reading, names, &function->readable);
+	return r;
+}
+
 /* The functions that the child found. */
 static int receive(struct finding *finding, struct reading *reading)
 {
@@ -80,19 +96,19 @@ static int receive(struct finding *finding, struct reading *reading)
 
 	for (uint32_t i = 0; r == 0 && i < finding->facts.n; i++) {
 		struct function_sent sent;
-		const char *name;
+		struct function function = { 0 };
 
 		r = reading_bytes(reading, &sent, sizeof(sent));
 		if (r == 0)
-			r = reading_string(reading, finding->found.names, &name);
+			r = receive_names(finding, reading, &function);
 		if (r < 0)
 			break;
 		if (sent.is == FUNCTION_PLAIN)
-			r = add(finding, name, &sent);
+			r = add(finding, function, &sent);
 		else if (sent.is == FUNCTION_CHOSEN)
-			r = add_chosen(finding, name, sent.at);
+			r = add_chosen(finding, function, sent.at);
 		else
-			leave_unresolved(&finding->found, name);
+			leave_unresolved(&finding->found, function.name);
 	}
 	finding->found.n_symbols = finding->facts.n_symbols;
 	finding->found.n_inlined = finding->facts.n_inlined;
@@ -102,6 +118,10 @@ static int receive(struct finding *finding, struct reading *reading)
 	finding->found.is_go = finding->facts.is_go != 0;
 	finding->found.throws = finding->facts.throws != 0;
 	finding->found.turning = checked(finding->facts.turning);
+	finding->found.bad = finding->facts.bad;
+	finding->found.bad.name[sizeof(finding->found.bad.name) - 1] = '\0';
+	finding->found.dwarf = finding->facts.dwarf;
+	finding->found.near = finding->facts.near;
 	return r;
 }
 
@@ -118,6 +138,8 @@ static int read_file(struct finding *finding, int debug_fd, enum debug_proof pro
 		.exported = request->exported,
 		.briefly = request->briefly,
 		.calls = request->calls,
+		.details = request->details,
+		.point = request->point ? *request->point : (struct code_point){ 0 },
 		.proof = proof,
 	};
 	const int fds[] = { request->fd, debug_fd };
@@ -199,16 +221,16 @@ static int add_choices(struct finding *finding, const uint64_t *addresses)
 			      &reading, NULL);
 
 	for (uint32_t i = 0; i < finding->n_chosen; i++) {
-		const char *name = finding->chosen[i].name;
+		const struct function *function = &finding->chosen[i].function;
 		struct function_sent sent = { .is = FUNCTION_UNRESOLVED };
 		int added = 0;
 
 		if (r == 0)
 			r = reading_bytes(&reading, &sent, sizeof(sent));
 		if (r == 0 && addresses[i] && sent.is == FUNCTION_PLAIN)
-			added = add(finding, name, &sent);
+			added = add(finding, *function, &sent);
 		else
-			leave_unresolved(&finding->found, name);
+			leave_unresolved(&finding->found, function->name);
 		if (added < 0)
 			return added;
 	}

@@ -11,6 +11,8 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "symbolize/line_places.h"
+#include "trigger/code_point.h"
 #include "trigger/nearest.h"
 
 struct matcher;
@@ -18,9 +20,21 @@ struct pool;
 
 struct function {
 	const char *name;
-	uint64_t offset;  /* in the file */
-	bool unprobeable; /* its first instruction is (trigger/unprobeable.h) */
-	bool more;	  /* one more place of the function before (trigger/function_entry.h) */
+	uint64_t offset;      /* in the file */
+	bool unprobeable;     /* its first instruction is (trigger/unprobeable.h) */
+	bool doubtful;	      /* no instruction may begin there (trigger/instruction_start.h) */
+	bool emulated;	      /* the same */
+	bool more;	      /* one more place of the function before (trigger/function_entry.h) */
+	const char *version;  /* of the symbol; "": none. With `details`; else NULL */
+	const char *readable; /* a mangled name as people write it; "": it is. The same */
+};
+
+/* A function in which no instruction begins at the offset that was asked for. */
+struct function_bad {
+	char name[128];		 /* "": there is none */
+	uint64_t size;		 /* of the function, in bytes */
+	uint64_t before, behind; /* instructions around the offset, if it is in the middle of one */
+	bool middle;		 /* false: the offset is behind its end, or its code is not known */
 };
 
 /* Some functions, of which one is named. */
@@ -44,6 +58,10 @@ struct functions {
 	struct function_group weaker;  /* clones, or overloads in C++, that are not among them */
 	struct function_group cold;    /* cold parts that match; they are not among them */
 	struct function_group turning; /* each turn of a loop of these counts */
+	struct function_bad bad;
+	/* Of a line, or inlined functions: 0 or a negative errno of the search in the DWARF. */
+	int dwarf;
+	struct line_neighbours near; /* of the line */
 };
 
 /* All borrowed. */
@@ -51,9 +69,11 @@ struct functions_request {
 	int fd;
 	const char *path; /* for messages */
 	const struct matcher *matcher;
-	bool exported;		 /* only those that other files can call */
-	bool calls;		 /* where calls begin: the first byte, for probes on returns */
+	bool exported; /* only those that other files can call */
+	bool calls;    /* where calls begin: the first byte, for probes on returns */
+	const struct code_point *point;
 	bool briefly;		 /* leaves n_inlined 0, which takes long to count */
+	bool details;		 /* versions and readable names are wanted */
 	pid_t pid;		 /* the process that will be probed; 0: all */
 	struct nearest *nearest; /* gets the names that do not match; or NULL */
 };

@@ -18,7 +18,8 @@ struct functions_question {
 	const struct matcher *matcher;
 	const struct nearest *nearest; /* to begin with */
 	const char *path;
-	bool exported, briefly, calls;
+	bool exported, briefly, calls, details;
+	struct code_point point;
 	enum debug_proof proof; /* that the debug file must give */
 };
 
@@ -35,7 +36,10 @@ struct functions_facts {
 	uint8_t stripped;    /* it has no full symbol table */
 	uint8_t right_debug; /* the debug file belongs to it */
 	uint8_t are_clones;
-	uint8_t is_go, throws;			     /* as of struct functions */
+	uint8_t is_go, throws; /* as of struct functions */
+	int32_t dwarf;	       /* the same */
+	struct line_neighbours near;
+	struct function_bad bad;
 	struct function_group cold, weaker, turning; /* as of struct functions */
 };
 
@@ -45,11 +49,12 @@ enum function_is {
 	FUNCTION_UNRESOLVED, /* an IFUNC without a slot, or no function begins there */
 };
 
-/* A place to probe; the function's name follows. */
+/* A place to probe; the function's name follows, and with `details` its version and readable name.
+ */
 struct function_sent {
 	uint64_t at;
 	uint32_t is;
-	uint8_t unprobeable;
+	uint8_t unprobeable, emulated, doubtful;
 	uint8_t more; /* one more place of the function before */
 };
 
@@ -72,6 +77,7 @@ struct functions_entry {
 	uint64_t offsets[FUNCTION_ENTRY_MAX];
 	uint32_t n;
 	bool unprobeable; /* the first instruction is */
+	bool emulated;	  /* the same */
 	bool turns;	  /* as of struct function_entry */
 };
 

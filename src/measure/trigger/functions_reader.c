@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "symbolize/inlined_places.h"
 #include "trigger/function_name.h"
 #include "trigger/functions_internal.h"
+#include "trigger/functions_places.h"
 #include "trigger/matcher.h"
 
 #define GO_NAME_SIZE 4096 /* bytes; longer names are cut */
@@ -25,7 +27,8 @@
 /* A function that matches. */
 struct found {
 	const char *name;
-	uint64_t at; /* the address, or that of the slot of a resolver's choice */
+	const char *version; /* NULL: none, or not asked for */
+	uint64_t at;	     /* the address, or that of the slot of a resolver's choice */
 	uint64_t size;
 	enum function_is is;
 	enum name_match match;
@@ -36,6 +39,8 @@ struct found {
 struct place {
 	struct function_sent sent;
 	const char *name;
+	const char *version;	     /* NULL: none */
+	const struct placed *inside; /* NULL: it is where a function begins */
 };
 
 struct reader {
@@ -53,6 +58,7 @@ struct reader {
 	struct name_reader name_reader;
 	struct elf_file *debug; /* where a stripped file's symbols are */
 	void *debug_bytes;
+	struct functions_places inside;
 	struct place *places;
 	uint32_t places_capacity;
 	uint8_t code[FUNCTION_ENTRY_CODE_MAX];
@@ -119,8 +125,11 @@ static int offer_versions(struct reader *reader, const char *name, uint16_t entr
 	snprintf(whole, sizeof(reader->versioned), other && !strchr(name, '@') ? "%s@%s" : "%s",
 		 name, other);
 	kind = elf_versions_split(&reader->versions, whole, &length);
+	found.version = elf_versions_defined(&reader->versions, entry);
 	if (kind == ELF_VERSION_NONE)
 		return offer(reader, name, found);
+	if (!found.version && reader->question->details)
+		found.version = pool_string(reader->names, strrchr(whole, '@') + 1);
 	only_whole = matcher_matches(reader->question->matcher, whole);
 	whole[length] = '\0';
 	only_whole = only_whole && !matcher_matches(reader->question->matcher, whole);
@@ -319,45 +328,57 @@ static int choose(struct reader *reader)
 
 /* ---- where they are probed ---- */
 
-static int send_later(struct reader *reader, const struct function_sent *sent, const char *name)
+static int send_later(struct reader *reader, const struct place *place)
 {
 	uint32_t n = reader->facts.n;
 	int r = grow(&reader->places, &reader->places_capacity, n + 1);
 
 	if (r < 0)
 		return r;
-	reader->places[n] = (struct place){ *sent, name };
+	reader->places[n] = *place;
 	reader->facts.n++;
 	return 0;
 }
 
 static int place(struct reader *reader, const struct found *found)
 {
+	const struct code_point *point = &reader->question->point;
 	struct functions_entry entry;
+	uint8_t *code = reader->question->calls || point->has_offset ? NULL : reader->code;
+	uint64_t at = point->has_offset ? point->offset : 0;
 	int r = 0;
 
-	if (!functions_entry_read(reader->elf, reader->fd, found->at, found->size,
-				  reader->question->calls ? NULL : reader->code, &entry))
+	if (point->has_offset && !functions_places_offset(&reader->inside, found->at, found->size,
+							  at, &reader->facts.bad)) {
+		snprintf(reader->facts.bad.name, sizeof(reader->facts.bad.name), "%s", found->name);
+		return 0;
+	}
+	if (!functions_entry_read(reader->elf, reader->fd, found->at + at, found->size - at, code,
+				  &entry))
 		return 0;
 	if (entry.turns)
 		group(&reader->facts.turning, found->name);
 	for (uint32_t i = 0; r == 0 && i < entry.n; i++)
-		r = send_later(reader,
-			       &(struct function_sent){ .at = entry.offsets[i],
-							.is = FUNCTION_PLAIN,
-							.unprobeable = entry.unprobeable,
-							.more = i > 0 },
-			       found->name);
+		r = send_later(reader, &(struct place){ .sent = { .at = entry.offsets[i],
+								  .is = FUNCTION_PLAIN,
+								  .unprobeable = entry.unprobeable,
+								  .emulated = entry.emulated,
+								  .more = i > 0 },
+							.name = found->name,
+							.version = found->version });
 	return r;
 }
 
 static int place_ifunc(struct reader *reader, const struct found *found)
 {
-	struct function_sent sent = { .is = FUNCTION_UNRESOLVED };
+	struct place place = { .sent = { .is = FUNCTION_UNRESOLVED },
+			       .name = found->name,
+			       .version = found->version };
 
-	if (find_slot(reader, found->at, &sent.at))
-		sent.is = FUNCTION_CHOSEN;
-	return send_later(reader, &sent, found->name);
+	/* An offset would be one in the resolver. */
+	if (!reader->question->point.has_offset && find_slot(reader, found->at, &place.sent.at))
+		place.sent.is = FUNCTION_CHOSEN;
+	return send_later(reader, &place);
 }
 
 static int place_all(struct reader *reader)
@@ -370,7 +391,7 @@ static int place_all(struct reader *reader)
 	return r;
 }
 
-/* ---- what was inlined ---- */
+/* ---- places inside of functions ---- */
 
 static bool wants_inlined(void *context, const char *name)
 {
@@ -379,10 +400,67 @@ static bool wants_inlined(void *context, const char *name)
 	return name_match(&reader->name_reader, name, true) > NAME_CLONE;
 }
 
+/* The name of all places of a line, or inlined functions, as one pattern has it. */
+static const char *inside_name(struct reader *reader, const struct placed *placed)
+{
+	const struct code_point *point = &reader->question->point;
+	char name[PATH_MAX + 16];
+
+	if (!point->file)
+		return placed->name;
+	snprintf(name, sizeof(name), "%s:%u", point->file, point->line);
+	return pool_string(reader->names, name);
+}
+
+static int place_inside(struct reader *reader, const struct placed *placed)
+{
+	struct place place = { .sent = { .is = FUNCTION_PLAIN,
+					 .doubtful = placed->doubtful,
+					 .more = reader->facts.n > 0 },
+			       .name = inside_name(reader, placed),
+			       .inside = placed };
+	struct functions_entry entry;
+
+	if (!place.name)
+		return -ENOMEM;
+	if (!functions_entry_read(reader->elf, reader->fd, placed->address, 0, NULL, &entry))
+		return 0;
+	place.sent.at = entry.offsets[0];
+	place.sent.unprobeable = entry.unprobeable;
+	place.sent.emulated = entry.emulated;
+	if (placed->turns)
+		group(&reader->facts.turning, placed->name);
+	return send_later(reader, &place);
+}
+
+/* Of a line, or where functions were inlined. */
+static int place_all_inside(struct reader *reader, int debug_fd)
+{
+	const struct code_point *point = &reader->question->point;
+	struct functions_places *inside = &reader->inside;
+	int fd = reader->facts.right_debug ? debug_fd : reader->fd;
+	int r = 0;
+
+	if (point->file)
+		reader->facts.dwarf = functions_places_line(inside, fd, point, &reader->facts.near);
+	else if (point->inlined)
+		reader->facts.dwarf = functions_places_inlined(inside, fd, wants_inlined, reader);
+	if (reader->facts.dwarf == -ENOMEM)
+		return -ENOMEM;
+	if (inside->n)
+		r = functions_places_check(inside, reader->debug);
+	for (uint32_t i = 0; r == 0 && i < inside->n; i++)
+		r = place_inside(reader, &inside->items[i]);
+	return r;
+}
+
+/* ---- what was inlined ---- */
+
 /* A pattern for everything is not asked for what it is not. */
 static void count_inlined(struct reader *reader, int debug_fd)
 {
-	if (reader->n > INLINED_MAX || reader->question->exported || reader->question->briefly)
+	if (reader->n > INLINED_MAX || reader->question->exported || reader->question->briefly ||
+	    reader->question->point.inlined || reader->question->point.file)
 		return;
 	reader->facts.n_inlined =
 		inlined_places_count(reader->facts.right_debug ? debug_fd : reader->fd,
@@ -408,15 +486,56 @@ static int read_all(struct reader *reader, int debug_fd)
 		r = choose(reader);
 	if (r >= 0)
 		count_inlined(reader, debug_fd);
-	return r < 0 ? r : place_all(reader);
+	if (r >= 0)
+		r = place_all(reader);
+	if (r >= 0)
+		r = place_all_inside(reader, debug_fd);
+	/* The DWARF alone may have been moved to a debug file. */
+	reader->facts.stripped |= reader->facts.dwarf == -ENODATA;
+	return r;
 }
 
-static void answer(const struct confined_job *job, const struct reader *reader)
+/* A mangled name as people write it; or `otherwise`. */
+static const char *readable_name(struct reader *reader, const char *name, const char *otherwise)
+{
+	char *readable = reader->name_reader.readable;
+
+	return demangle(name, readable, sizeof(reader->name_reader.readable)) ? readable
+									      : otherwise;
+}
+
+/* "lookup, inlined in main" */
+static void describe_inside(struct reader *reader, const struct placed *inside, char *ret_text,
+			    size_t size)
+{
+	const char *within = inside->within;
+
+	snprintf(ret_text, size, "%.1000s%s", readable_name(reader, inside->name, inside->name),
+		 within ? ", inlined in " : "");
+	if (within)
+		snprintf(ret_text + strlen(ret_text), size - strlen(ret_text), "%.1000s",
+			 readable_name(reader, within, within));
+}
+
+static void send_details(const struct confined_job *job, struct reader *reader,
+			 const struct place *place)
+{
+	char text[2048];
+
+	reading_send_string(job, place->version ? place->version : "");
+	if (place->inside)
+		describe_inside(reader, place->inside, text, sizeof(text));
+	reading_send_string(job, place->inside ? text : readable_name(reader, place->name, ""));
+}
+
+static void answer(const struct confined_job *job, struct reader *reader)
 {
 	confined_send(job, &reader->facts, sizeof(reader->facts));
 	for (uint32_t i = 0; i < reader->facts.n; i++) {
 		confined_send(job, &reader->places[i].sent, sizeof(reader->places[i].sent));
 		reading_send_string(job, reader->places[i].name);
+		if (reader->question->details)
+			send_details(job, reader, &reader->places[i]);
 	}
 }
 
@@ -430,6 +549,7 @@ static void reader_free(struct reader *reader)
 	free(reader->debug_bytes);
 	free(reader->items);
 	free(reader->places);
+	functions_places_clear(&reader->inside);
 	free(reader);
 }
 DEFINE_OWN(struct reader, reader_free)
@@ -450,6 +570,9 @@ int functions_reader_work(const struct confined_job *job)
 		reader->fd = job->fds[0];
 		reader->elf = elf;
 		reader->names = names;
+		reader->inside = (struct functions_places){ .elf = elf,
+							    .code = reader->code,
+							    .names = names };
 		reader->name_reader.matcher = question->matcher;
 		reader->name_reader.nearest = &reader->facts.nearest;
 		r = elf_versions_read(elf, &reader->versions);

@@ -93,6 +93,14 @@ static bool is_unprobeable(const struct elf_file *elf, int fd, uint64_t offset)
 	return n > 0 && unprobeable(code, (size_t)n, elf->is_64);
 }
 
+static bool is_emulated(int fd, uint64_t offset)
+{
+	uint8_t code[UNPROBEABLE_BYTES];
+	ssize_t n = pread(fd, code, sizeof(code), (off_t)offset);
+
+	return n > 0 && probe_emulated(code, (size_t)n);
+}
+
 /* Where the probes of the function belong; false: its first byte has to do. */
 static bool find_entry(const struct elf_file *elf, uint64_t offset, uint64_t size, uint8_t *code,
 		       struct function_entry *ret_entry)
@@ -125,6 +133,7 @@ bool functions_entry_read(const struct elf_file *elf, int fd, uint64_t address, 
 			entry.unprobeable = false;
 		}
 	}
+	entry.emulated = is_emulated(fd, entry.offsets[0]);
 	*ret_entry = entry;
 	return true;
 }
@@ -166,6 +175,7 @@ int functions_begin_work(const struct confined_job *job)
 		    code_file_offset(elf, addresses[i], true, &sent.at)) {
 			sent.is = FUNCTION_PLAIN;
 			sent.unprobeable = is_unprobeable(elf, job->fds[0], sent.at);
+			sent.emulated = is_emulated(job->fds[0], sent.at);
 		}
 		confined_send(job, &sent, sizeof(sent));
 	}

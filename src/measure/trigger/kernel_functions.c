@@ -193,9 +193,11 @@ static int select_functions(struct scan *scan, struct kernel_functions *function
 			continue;
 		}
 		tab = strchr(item->name, '\t');
-		if (tab)
+		if (tab) {
+			item->module = pool_string(scan->pool, tab + 1);
 			item->name =
 				pool_string_n(scan->pool, item->name, (size_t)(tab - item->name));
+		}
 		if (!item->name)
 			return -ENOMEM;
 		if (n > 0 && (item->address ? item->address == scan->items[n - 1].address
@@ -206,6 +208,7 @@ static int select_functions(struct scan *scan, struct kernel_functions *function
 	}
 	functions->items = take_ptr(scan->items);
 	functions->n = n;
+	functions->hooked = scan->know_ftrace;
 	functions->names = take_ptr(scan->pool);
 	return 0;
 }

@@ -28,7 +28,8 @@ enum kernel_untraceable {
 
 struct kernel_function {
 	const char *name;
-	uint64_t address; /* 0 where the kernel hides addresses */
+	const char *module; /* NULL: of the core kernel */
+	uint64_t address;   /* 0 where the kernel hides addresses */
 };
 
 struct kernel_functions {
@@ -36,6 +37,7 @@ struct kernel_functions {
 	struct kernel_function *items;
 	uint32_t n;
 	bool have_addresses;
+	bool hooked; /* all have ftrace's hook; false: this kernel has no ftrace */
 	enum kernel_untraceable untraceable; /* of the last that matched and is not in `items` */
 	struct pool *names;
 };

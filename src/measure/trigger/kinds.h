@@ -31,6 +31,7 @@ struct trigger_kind {
 	char type;	    /* the first part of its patterns */
 	bool returns;	    /* its events are calls, which return */
 	bool takes_library; /* a library or executable follows */
+	bool takes_source;  /* the name may be a line of source code, or have an offset */
 	const char *form;   /* of its patterns, for messages: "tracepoints are t:CATEGORY:EVENT"; or
 			       NULL */
 	bool takes_provider; /* then, or in its place, a provider or category, which may be left out

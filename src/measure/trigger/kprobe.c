@@ -13,6 +13,7 @@
 #include "trigger/entry.h"
 #include "trigger/kernel_functions.h"
 #include "trigger/kinds.h"
+#include "trigger/listing.h"
 #include "trigger/matcher.h"
 #include "trigger/nearest.h"
 #include "trigger/probes.h"
@@ -233,6 +234,24 @@ static int values(struct trigger *trigger, bool of_returns, struct event_values 
 	return 0;
 }
 
+/* ftrace's hook calls the program; where there is none, the kernel sets a breakpoint. */
+static int list(const struct trigger *trigger, const struct listing *listing, struct error *err)
+{
+	const struct kprobes *kprobes = (const struct kprobes *)trigger;
+
+	(void)err;
+	for (uint32_t i = 0; i < kprobes->functions.n; i++) {
+		const struct kernel_function *function = &kprobes->functions.items[i];
+
+		listing->probe(listing->to,
+			       &(struct listed){ function->name,
+						 function->module ? function->module : "kernel",
+						 kprobes->functions.hooked ? PROBE_COST_LOW
+									   : PROBE_COST_MEDIUM });
+	}
+	return 0;
+}
+
 static const struct trigger_ops KPROBE_OPS = {
 	.select = select_programs,
 	.attach = attach,
@@ -241,6 +260,7 @@ static const struct trigger_ops KPROBE_OPS = {
 	.free = free_trigger,
 	.n_attached = probes_n_attached,
 	.values = values,
+	.list = list,
 };
 
 static const char *why_untraceable(enum kernel_untraceable why)

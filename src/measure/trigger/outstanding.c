@@ -154,7 +154,7 @@ static void make_light(struct sites *sites)
 		sites->items[0].offset += function_entry_behind_test(code, (size_t)size);
 }
 
-/* Takes over a trigger made by spec_calls_new(). */
+/* Takes over a trigger made by spec_trigger_new(). */
 static int add_part(struct outstanding *outstanding, struct trigger *part,
 		    const struct function_role *role, struct error *err)
 {
@@ -224,7 +224,11 @@ static int add_pattern(const struct making *making, const char *pattern, bool fr
 		pattern = full;
 	}
 	role = role_of(pattern, frees, &known);
-	r = spec_calls_new(pattern, false, request->force || known, request->pid, &part, err);
+	r = spec_trigger_new(&(struct spec_request){ .text = pattern,
+						     .calls = true,
+						     .force = request->force || known,
+						     .pid = request->pid },
+			     &part, err);
 	return r < 0 ? r : add_part(making->outstanding, part, &role, err);
 }
 

@@ -14,7 +14,7 @@
 struct outstanding_request {
 	const char *allocates; /* a pattern of a single function, "c:malloc"; NULL: all of libc's */
 	const char *frees;     /* the same of one that frees; NULL with `allocates` */
-	bool force;	       /* as of spec_calls_new() */
+	bool force;	       /* as of spec_trigger_new() */
 	pid_t pid;	       /* whose libraries are meant; 0: those of `program` */
 	const char *program;   /* that will be started; NULL: those of this machine */
 };

@@ -4,6 +4,8 @@
 #include <bpf/libbpf.h>
 #include <elf.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -172,6 +174,17 @@ int sites_attach(struct trigger *trigger, struct bpf_object *object, struct erro
 int sites_file(const struct trigger *trigger)
 {
 	return ((const struct sites *)trigger)->library.fd;
+}
+
+void sites_list(const struct site *site, const char *prefix, const struct listing *listing)
+{
+	char pattern[PATH_MAX + 4096], where[40];
+
+	snprintf(pattern, sizeof(pattern), "%s%s", prefix, site->name);
+	snprintf(where, sizeof(where), "+0x%" PRIx64, site->offset);
+	listing->probe(listing->to,
+		       &(struct listed){ pattern, where,
+					 site->emulated ? PROBE_COST_MEDIUM : PROBE_COST_HIGH });
 }
 
 int sites_check_64(const struct sites *sites, struct error *err)

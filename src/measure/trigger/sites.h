@@ -8,6 +8,7 @@
 
 #include "trigger/attach.h"
 #include "trigger/library.h"
+#include "trigger/listing.h"
 #include "trigger/probes.h"
 #include "trigger/value_list.h"
 
@@ -16,8 +17,12 @@ struct site {
 	uint64_t offset;       /* in the file */
 	uint64_t semaphore;    /* file offset of the USDT semaphore, or 0 */
 	bool more;	       /* one more site of the function before */
+	bool emulated;	       /* see probe_emulated() */
 	const char *arguments; /* of a USDT probe: struct event_value, one after another, packed */
 	uint32_t n_arguments;
+	/* For -l, or NULL; they live as long as the name. */
+	const char *version, *readable; /* as of struct function */
+	const char *argument_text;	/* as the note has the arguments */
 };
 
 struct pool;
@@ -36,6 +41,7 @@ struct sites {
 	struct site *items;
 	uint32_t n;
 	struct pool *names; /* owns the items' names */
+	bool inside;	    /* registers there are not those of an entry */
 	/* What runs there; none: what counts events, or times calls if the scope says so. */
 	struct site_program programs[SITE_PROGRAMS_MAX];
 	uint32_t n_programs;
@@ -58,6 +64,9 @@ int sites_select(struct trigger *trigger, struct bpf_object *object, struct erro
 int sites_attach(struct trigger *trigger, struct bpf_object *object, struct error *err);
 void sites_free(struct trigger *trigger);
 int sites_file(const struct trigger *trigger);
+
+/* Tells a site, whose pattern is `prefix` and its name, for -l. */
+void sites_list(const struct site *site, const char *prefix, const struct listing *listing);
 
 /* A usage error if the file's code has 32 bits, whose arguments are not in registers. */
 int sites_check_64(const struct sites *sites, struct error *err);

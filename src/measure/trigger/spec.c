@@ -8,6 +8,7 @@
 #include "base/own.h"
 #include "files/process_view.h"
 #include "trigger/kinds.h"
+#include "trigger/listing.h"
 #include "trigger/probes.h"
 
 #define MAX_PARTS 4
@@ -146,6 +147,26 @@ static const struct trigger_kind *find_kind(char type, bool has_second)
 	return kind;
 }
 
+static bool is_number(const char *text)
+{
+	return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+/*
+ * "bin:file.c:123" and "p:bin:file.c:123": the file and the line are one part. With a type and
+ * three parts it is a function of bcc's, which has no such name.
+ */
+static uint32_t join_line(struct part *parts, uint32_t n)
+{
+	bool typed = parts[0].size == 1 && is_type(parts[0].text[0]);
+
+	if (n < 3 || n > MAX_PARTS || n != 3u + typed || !is_number(parts[n - 1].text) ||
+	    (typed && parts[0].text[0] != DEFAULT_TYPE) || !parts[n - 2].size)
+		return n;
+	parts[n - 2].size += 1 + parts[n - 1].size;
+	return n - 1;
+}
+
 /* The parts of a pattern by their meaning; NULL for those that it lacks. */
 struct roles {
 	const struct trigger_kind *kind;
@@ -183,18 +204,61 @@ static int assign_roles(const char *text, const struct part *parts, uint32_t n, 
 	return 0;
 }
 
+/* A number behind `at`, which begins with a digit, to its end. */
+static bool take_number(const char *at, uint64_t *ret_number)
+{
+	char *end;
+
+	if (*at < '0' || *at > '9')
+		return false;
+	errno = 0;
+	*ret_number = strtoull(at, &end, 0);
+	return !errno && !*end;
+}
+
+/* "FUNCTION+0x10", and "file.c:123", which split_line() has left in one part. */
+static int parse_point(const char *text, struct spec *spec, struct error *err)
+{
+	char *plus = strrchr(spec->name, '+'), *colon = strrchr(spec->name, ':');
+	uint64_t number;
+
+	if (plus && plus > spec->name && take_number(plus + 1, &number)) {
+		*plus = '\0';
+		spec->point.has_offset = true;
+		spec->point.offset = number;
+		return 0;
+	}
+	if (!colon || colon == spec->name || colon[-1] == ':' || !is_number(colon + 1))
+		return 0;
+	number = strtoul(colon + 1, NULL, 10);
+	if (number == 0 || number > INT32_MAX)
+		return error_set(err, -EINVAL, "%.300s: there is no line %.20s", text, colon + 1);
+	spec->file = strndup(spec->name, (size_t)(colon - spec->name));
+	if (!spec->file)
+		return error_set(err, -ENOMEM, "out of memory");
+	spec->point.file = spec->file;
+	spec->point.line = (uint32_t)number;
+	return 0;
+}
+
 int spec_parse(const char *text, bool regexp, struct spec *ret_spec, struct error *err)
 {
 	own(own_spec_clear) struct spec spec = { .regexp = regexp };
 	struct part parts[MAX_PARTS];
 	struct roles roles = { 0 };
+	uint32_t n;
 	int r;
 
-	r = assign_roles(text, parts, split(text, regexp, parts), &roles, err);
+	n = split(text, regexp, parts);
+	if (!regexp)
+		n = join_line(parts, n);
+	r = assign_roles(text, parts, n, &roles, err);
 	if (r < 0)
 		return r;
 	spec.kind = roles.kind;
 	r = part_copy(roles.name, &spec.name, err);
+	if (r == 0 && spec.kind->takes_source && !regexp)
+		r = parse_point(text, &spec, err);
 	if (r == 0 && roles.library)
 		r = part_copy(roles.library, &spec.library, err);
 	if (r == 0 && roles.provider)
@@ -213,6 +277,7 @@ void spec_clear(struct spec *spec)
 	free(spec->library);
 	free(spec->provider);
 	free(spec->name);
+	free(spec->file);
 	*spec = (struct spec){ 0 };
 }
 
@@ -240,8 +305,11 @@ static int make_trigger(const char *text, struct spec *spec, pid_t pid,
 
 	if (r < 0)
 		return r;
-	if (spec->calls && !spec->kind->returns)
+	if (spec->calls && (!spec->kind->returns || code_point_is_inside(&spec->point)))
 		return error_set(err, -EINVAL, "%.300s is no function, and does not return", text);
+	if (spec->point.inlined && !spec->kind->takes_source)
+		return error_set(err, -EINVAL,
+				 "--inlined: %.300s is no function of a library or program", text);
 	r = spec->kind->make(spec, pid, &probes, err);
 	if (r == -ENOENT && is_type_alone(spec) && find_kind(spec->library[0], true)->form)
 		return explain_form(text, spec, err);
@@ -252,24 +320,40 @@ static int make_trigger(const char *text, struct spec *spec, pid_t pid,
 	return 0;
 }
 
-int spec_trigger_new(const char *text, bool regexp, pid_t pid, struct trigger **ret_trigger,
-		     struct error *err)
+static int make(const struct spec_request *request, bool details, struct trigger **ret_trigger,
+		struct error *err)
 {
 	own(own_spec_clear) struct spec spec = { 0 };
-	int r = spec_parse(text, regexp, &spec, err);
+	int r = spec_parse(request->text, request->regexp, &spec, err);
 
-	return r < 0 ? r : make_trigger(text, &spec, pid, ret_trigger, err);
+	spec.point.inlined = request->inlined;
+	spec.calls = request->calls;
+	spec.force = request->force;
+	spec.details = details;
+	return r < 0 ? r : make_trigger(request->text, &spec, request->pid, ret_trigger, err);
 }
 
-int spec_calls_new(const char *text, bool regexp, bool force, pid_t pid,
-		   struct trigger **ret_trigger, struct error *err)
+int spec_trigger_new(const struct spec_request *request, struct trigger **ret_trigger,
+		     struct error *err)
 {
-	own(own_spec_clear) struct spec spec = { 0 };
-	int r = spec_parse(text, regexp, &spec, err);
+	return make(request, false, ret_trigger, err);
+}
 
-	spec.calls = true;
-	spec.force = force;
-	return r < 0 ? r : make_trigger(text, &spec, pid, ret_trigger, err);
+int spec_list(const struct spec_request *request, const struct listing *listing, struct error *err)
+{
+	struct trigger *trigger = NULL;
+	const char *note;
+	int r = make(request, true, &trigger, err);
+
+	if (r < 0)
+		return r;
+	r = trigger->ops->list(trigger, listing, err);
+	if (r == 0 && spec_trigger_left_out(trigger, &note))
+		listing->note(listing->to, note);
+	for (uint32_t i = 0; r == 0 && (note = spec_trigger_note(trigger, i)); i++)
+		listing->note(listing->to, note);
+	trigger_free(trigger);
+	return r;
 }
 
 void spec_trigger_on_progress(struct trigger *trigger, spec_progress_fn progress, void *context)

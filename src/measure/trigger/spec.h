@@ -4,6 +4,8 @@
  *
  *   func, p::func                       kernel functions
  *   lib:func, p:lib:func                functions of a library or executable
+ *   lib:func+0x10                       an instruction in such a function
+ *   lib:file.c:123                      a line of its source code
  *   t:category:event                    kernel tracepoints
  *   u:lib:probe, u:lib:provider:probe   USDT probes
  *
@@ -14,6 +16,7 @@
 #ifndef STACKTALLY_TRIGGER_SPEC_H
 #define STACKTALLY_TRIGGER_SPEC_H
 
+#include "trigger/code_point.h"
 #include "trigger/trigger.h"
 
 struct trigger_kind;
@@ -21,31 +24,44 @@ struct trigger_kind;
 /* A pattern in its parts, which it owns. */
 struct spec {
 	const struct trigger_kind *kind;
-	char *library;	/* as written; NULL for kernel functions and tracepoints */
-	char *provider; /* USDT provider or tracepoint category; NULL: any */
-	char *name;	/* the pattern for names */
+	char *library;		 /* as written; NULL for kernel functions and tracepoints */
+	char *provider;		 /* USDT provider or tracepoint category; NULL: any */
+	char *name;		 /* the pattern for names; of a line "file.c:123" */
+	char *file;		 /* of source code, of which a line is meant; or NULL */
+	struct code_point point; /* `point.file` is `file` */
 	bool regexp;
-	bool calls; /* returns are wanted as well as entries: of functions only */
-	bool force; /* also where that may end the program */
+	bool calls;   /* returns are wanted as well as entries: of functions only */
+	bool force;   /* also where that may end the program */
+	bool details; /* for -l: more is wanted of each */
 };
 
 /* 0, -EINVAL or -ENOMEM. */
 int spec_parse(const char *text, bool regexp, struct spec *ret_spec, struct error *err);
 void spec_clear(struct spec *spec);
 
+/* How a pattern is meant. */
+struct spec_request {
+	const char *text;
+	bool regexp;
+	bool inlined; /* --inlined: also where functions were inlined */
+	bool calls;   /* of functions, from entry to return: other patterns are -EINVAL */
+	bool force;   /* calls: also where that could end the program */
+	pid_t pid;    /* that of -p, or 0 */
+};
+
 /*
- * Makes the trigger of a pattern: finds what matches now, attaches nothing yet. `pid` is that of
- * -p, or 0. When nothing matches, -ENOENT, and the message offers the most similar names.
+ * Makes the trigger of a pattern: finds what matches now, attaches nothing yet. When nothing
+ * matches, -ENOENT, and the message offers the most similar names. -EOPNOTSUPP where probes could
+ * end the program.
  */
-int spec_trigger_new(const char *text, bool regexp, pid_t pid, struct trigger **ret_trigger,
+int spec_trigger_new(const struct spec_request *request, struct trigger **ret_trigger,
 		     struct error *err);
 
 /*
- * The same for calls of functions, from entry to return: other patterns are -EINVAL. -EOPNOTSUPP
- * where that could end the program; with `force`, only where it would.
+ * Tells what a pattern would probe, and notes about it: for -l. Attaches nothing. Errors are those
+ * of spec_trigger_new().
  */
-int spec_calls_new(const char *text, bool regexp, bool force, pid_t pid,
-		   struct trigger **ret_trigger, struct error *err);
+int spec_list(const struct spec_request *request, const struct listing *listing, struct error *err);
 
 /*
  * Has `progress` called while probes are attached or detached one by one, by the thread that does

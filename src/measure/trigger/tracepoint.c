@@ -165,6 +165,21 @@ static int values(struct trigger *trigger, bool of_returns, struct event_values 
 	return r;
 }
 
+static int list(const struct trigger *trigger, const struct listing *listing, struct error *err)
+{
+	const struct tracepoints *tracepoints = (const struct tracepoints *)trigger;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < tracepoints->n; i++) {
+		char pattern[600];
+
+		snprintf(pattern, sizeof(pattern), "t:%s", tracepoints->events[i].name);
+		listing->probe(listing->to, &(struct listed){ pattern, "kernel", PROBE_COST_LOW });
+		r = tracepoint_fields_list(tracepoints->events[i].name, listing, err);
+	}
+	return r;
+}
+
 static const struct trigger_ops TRACEPOINT_OPS = {
 	.select = select_programs,
 	.attach = attach,
@@ -174,6 +189,7 @@ static const struct trigger_ops TRACEPOINT_OPS = {
 	.n_attached = probes_n_attached,
 	.unseen = unseen,
 	.values = values,
+	.list = list,
 };
 
 /* The search in the events directory. */

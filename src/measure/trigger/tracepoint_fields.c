@@ -16,6 +16,8 @@
 /* What precedes an event's own fields; the kernel puts something of its own there. */
 #define COMMON_SIZE 8
 
+#define CATEGORY_SIZE 200
+
 /* ---- a line ---- */
 
 /* The number behind `name` in a line; UINT32_MAX: there is none. */
@@ -142,22 +144,69 @@ static int read_fields(FILE *file, const char *category, struct value_list *fiel
 	return ferror(file) ? -EIO : 0;
 }
 
+static int open_event(int tracefs, const char *event, char category[CATEGORY_SIZE], FILE **ret_file,
+		      struct error *err)
+{
+	const char *name = strchr(event, ':');
+	char path[600];
+
+	snprintf(category, CATEGORY_SIZE, "%.*s", (int)(name - event), event);
+	snprintf(path, sizeof(path), "events/%s/%.300s/format", category, name + 1);
+	*ret_file = tracefs_file(tracefs, path);
+	return *ret_file ? 0 : refused_file(err, -errno, "cannot read the format of a tracepoint");
+}
+
 static int read_event(int tracefs, const char *event, struct value_list *fields, struct error *err)
 {
+	char category[CATEGORY_SIZE];
 	own(own_file) FILE *file = NULL;
-	char path[600], category[200];
-	const char *name = strchr(event, ':');
-	int r;
+	int r = open_event(tracefs, event, category, &file, err);
 
-	snprintf(category, sizeof(category), "%.*s", (int)(name - event), event);
-	snprintf(path, sizeof(path), "events/%s/%.300s/format", category, name + 1);
-	file = tracefs_file(tracefs, path);
-	if (!file)
-		return refused_file(err, -errno, "cannot read the format of a tracepoint");
+	if (r < 0)
+		return r;
 	r = read_fields(file, category, fields);
 	return r < 0 ? error_set(err, r, "cannot read the format of %.200s: %s", event,
 				 strerror(-r))
 		     : 0;
+}
+
+/* ---- for -l ---- */
+
+/* "field:char comm[16];	offset:8;	size:16;	signed:0;" as "char comm[16]	16
+ * bytes". */
+static void list_field(const char *line, const struct listing *listing)
+{
+	const char *type = strstr(line, "field:");
+	uint32_t offset = number_of(line, "offset:"), size = number_of(line, "size:");
+	char text[300];
+
+	if (!type || offset < COMMON_SIZE || offset == UINT32_MAX || size == UINT32_MAX)
+		return;
+	type += strlen("field:");
+	snprintf(text, sizeof(text), "%.*s: %u byte%s%s", (int)strcspn(type, ";\n"), type, size,
+		 size == 1 ? "" : "s", number_of(line, "signed:") == 1 ? ", signed" : "");
+	listing->detail(listing->to, text);
+}
+
+int tracepoint_fields_list(const char *event, const struct listing *listing, struct error *err)
+{
+	own(own_fd) int tracefs = tracefs_open(err);
+	own(own_file) FILE *file = NULL;
+	own(own_free) char *line = NULL;
+	char category[CATEGORY_SIZE];
+	size_t capacity = 0;
+	int r = tracefs < 0 ? tracefs : open_event(tracefs, event, category, &file, err);
+
+	if (r < 0)
+		return r;
+	while (getline(&line, &capacity, file) >= 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, "print fmt:", strlen("print fmt:")) == 0)
+			listing->detail(listing->to, line);
+		else
+			list_field(line, listing);
+	}
+	return 0;
 }
 
 /* ---- several events ---- */

@@ -6,11 +6,15 @@
 #ifndef STACKTALLY_TRIGGER_TRACEPOINT_FIELDS_H
 #define STACKTALLY_TRIGGER_TRACEPOINT_FIELDS_H
 
+#include "trigger/listing.h"
 #include "trigger/value_list.h"
 
 /* `names` are "category:event" each, at least one. 0 or a negative errno with `err` set. */
 int tracepoint_fields_read(const char *const *names, uint32_t n, struct value_list *ret_fields,
 			   struct error *err);
+
+/* Tells the fields of an event, "category:event", and its print format: for -l. */
+int tracepoint_fields_list(const char *name, const struct listing *listing, struct error *err);
 
 /*
  * The field that a line of a format file describes. `category`: of the event, which says what

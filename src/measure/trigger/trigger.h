@@ -18,6 +18,7 @@
 #include "expression/event_value.h"
 
 struct bpf_object;
+struct listing;
 struct trigger;
 
 /* What a trigger uses of the filters and the kernel; filled in by the session before select(). */
@@ -102,6 +103,12 @@ struct trigger_ops {
 	 */
 	int (*values)(struct trigger *trigger, bool of_returns, struct event_values *ret_values,
 		      struct error *err);
+	/*
+	 * Tells what attach() would probe (trigger/listing.h); before select(). 0 or a negative
+	 * errno with `err` set. NULL: triggers that no pattern makes.
+	 */
+	int (*list)(const struct trigger *trigger, const struct listing *listing,
+		    struct error *err);
 };
 
 struct trigger {

@@ -21,4 +21,7 @@
 /* Whether the bytes, at most `size`, begin with such an instruction. `is_64`: 64-bit code. */
 bool unprobeable(const uint8_t *bytes, size_t size, bool is_64);
 
+/* Whether the kernel emulates the instruction at a probe, which costs one exception, not two. */
+bool probe_emulated(const uint8_t *bytes, size_t size);
+
 #endif

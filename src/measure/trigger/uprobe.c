@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Functions of programs and libraries: uprobes at their entries. */
 #include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,12 +37,43 @@ static int values(struct trigger *trigger, bool of_returns, struct event_values 
 
 	if (r < 0)
 		return r;
+	if (sites->inside)
+		return error_usage(err, "argument --if: inside of a function, and where one was "
+					"inlined, arguments are not known");
 	if (!list->n)
 		r = of_returns ? call_values_add_result(list, NULL, EVENT_TEXT_USER)
 			       : call_values_add(list, CALL_REGISTERS, EVENT_TEXT_USER);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	*ret_values = value_list_values(list);
+	return 0;
+}
+
+static void list_details(const struct site *site, const struct listing *listing)
+{
+	char text[1200];
+
+	if (site->readable && *site->readable)
+		listing->detail(listing->to, site->readable);
+	if (site->version && *site->version) {
+		snprintf(text, sizeof(text), "version %.200s", site->version);
+		listing->detail(listing->to, text);
+	}
+}
+
+static int list(const struct trigger *trigger, const struct listing *listing, struct error *err)
+{
+	const struct sites *sites = (const struct sites *)trigger;
+
+	(void)err;
+	for (uint32_t i = 0; i < sites->n; i++) {
+		const struct site *site = &sites->items[i];
+		char prefix[PATH_MAX + 2];
+
+		snprintf(prefix, sizeof(prefix), "%s:", sites->library.path);
+		sites_list(site, prefix, listing);
+		list_details(site, listing);
+	}
 	return 0;
 }
 
@@ -54,7 +87,73 @@ static const struct trigger_ops UPROBE_OPS = {
 	.n_attached = n_attached,
 	.file = sites_file,
 	.values = values,
+	.list = list,
 };
+
+static int no_dwarf(const struct library *library, const struct functions *functions,
+		    struct error *err)
+{
+	if (functions->dwarf == -ETIMEDOUT || functions->dwarf == -EFBIG)
+		return error_set(err, functions->dwarf,
+				 "the debug information of %.300s is too large to be searched",
+				 library->path);
+	return error_set(err, -ENOENT,
+			 "%.300s has no debug information (DWARF) that tells lines and inlined "
+			 "functions, and no debug file with it is found; build it with -g or "
+			 "install its debug symbols",
+			 library->path);
+}
+
+/* "lines 12 and 14 have some", or less. */
+static void describe_near(const struct line_neighbours *near, char *ret_text, size_t size)
+{
+	ret_text[0] = '\0';
+	if (near->before && near->behind)
+		snprintf(ret_text, size, "; lines %u and %u have some", near->before, near->behind);
+	else if (near->before || near->behind)
+		snprintf(ret_text, size, "; line %u has some",
+			 near->before ? near->before : near->behind);
+}
+
+static int no_line(const struct spec *spec, const struct library *library,
+		   const struct functions *functions, struct error *err)
+{
+	char near[80];
+
+	if (functions->dwarf < 0)
+		return no_dwarf(library, functions, err);
+	if (!functions->near.file)
+		return error_set(err, -ENOENT,
+				 "No line matched by pattern %.300s in %.300s: no source file of "
+				 "it is called %.200s",
+				 spec->name, library->path, spec->file);
+	describe_near(&functions->near, near, sizeof(near));
+	return error_set(err, -ENOENT,
+			 "No line matched by pattern %.300s in %.300s: the compiler made no code "
+			 "of line %u%s",
+			 spec->name, library->path, spec->point.line, near);
+}
+
+/* An offset at which no instruction begins. */
+static int no_instruction(const struct spec *spec, const struct library *library,
+			  const struct function_bad *bad, struct error *err)
+{
+	if (bad->middle)
+		return error_set(err, -EINVAL,
+				 "%.128s+0x%" PRIx64 " of %.300s is in the middle of an "
+				 "instruction, where a probe would crash the program: instructions "
+				 "begin at +0x%" PRIx64 " and +0x%" PRIx64,
+				 bad->name, spec->point.offset, library->path, bad->before,
+				 bad->behind);
+	if (bad->size && spec->point.offset >= bad->size)
+		return error_set(err, -EINVAL,
+				 "%.128s of %.300s has no byte 0x%" PRIx64 ": it has 0x%" PRIx64,
+				 bad->name, library->path, spec->point.offset, bad->size);
+	return error_set(err, -EINVAL,
+			 "%.128s+0x%" PRIx64 " of %.300s cannot be probed: it is not known that an "
+			 "instruction begins there, and elsewhere a probe would crash the program",
+			 bad->name, spec->point.offset, library->path);
+}
 
 static int no_match(const struct spec *spec, const struct library *library,
 		    const struct functions *functions, const struct nearest *nearest,
@@ -62,7 +161,13 @@ static int no_match(const struct spec *spec, const struct library *library,
 {
 	char pattern[300], near[400];
 
+	if (spec->point.file)
+		return no_line(spec, library, functions, err);
+	if (functions->bad.name[0])
+		return no_instruction(spec, library, &functions->bad, err);
 	matcher_describe(spec->name, spec->regexp, pattern, sizeof(pattern));
+	if (spec->point.inlined && functions->dwarf < 0)
+		return no_dwarf(library, functions, err);
 	if (functions->n_unresolved > 0)
 		return error_set(
 			err, -ENOENT,
@@ -73,7 +178,7 @@ static int no_match(const struct spec *spec, const struct library *library,
 	if (functions->n_inlined > 0)
 		return error_set(err, -ENOENT,
 				 "No functions matched by pattern %s in %.200s: the compiler "
-				 "inlined it at %u place%s; trace the functions that contain it",
+				 "inlined it at %u place%s, which --inlined counts",
 				 pattern, library->path, functions->n_inlined,
 				 functions->n_inlined > 1 ? "s" : "");
 	if (functions->n_symbols == 0)
@@ -102,10 +207,13 @@ static uint32_t list_sites(const struct functions *functions, struct site *sites
 	for (uint32_t i = 0; i < functions->n; i++) {
 		const struct function *function = &functions->items[i];
 
-		if (!function->unprobeable)
+		if (!function->unprobeable && !function->doubtful)
 			sites[n++] = (struct site){ .name = function->name,
 						    .offset = function->offset,
-						    .more = function->more };
+						    .more = function->more,
+						    .emulated = function->emulated,
+						    .version = function->version,
+						    .readable = function->readable };
 		else if (!*ret_bad)
 			*ret_bad = function;
 	}
@@ -115,7 +223,11 @@ static uint32_t list_sites(const struct functions *functions, struct site *sites
 static void name_left_out(struct probes *probes, const struct functions *functions)
 {
 	for (uint32_t i = 0; i < functions->n; i++)
-		if (functions->items[i].unprobeable)
+		if (functions->items[i].doubtful)
+			probes_leave_out(probes, functions->items[i].name,
+					 "the debug information names a place where it is not "
+					 "known that an instruction begins");
+		else if (functions->items[i].unprobeable)
 			probes_leave_out(probes, functions->items[i].name,
 					 "begins with an instruction that probes break");
 	if (functions->n_unresolved > 0) {
@@ -158,8 +270,14 @@ static void note(struct probes *probes, const struct spec *spec, const struct fu
 		probes_note(
 			probes,
 			"not counted: calls at %u place%s where the compiler inlined what matches; "
-			"a build with -fno-inline has them",
+			"--inlined counts them",
 			functions->n_inlined, functions->n_inlined > 1 ? "s" : "");
+	if (spec->point.inlined && functions->dwarf < 0)
+		probes_note(probes, "not counted: where %s may have been inlined, which %s",
+			    spec->name,
+			    functions->dwarf == -ENODATA
+				    ? "takes debug information (DWARF)"
+				    : "takes too long to be found in the debug information");
 	if (functions->turning.n > 0)
 		probes_note(probes,
 			    "%s%s begin%s with a loop: its turns are counted, not the calls alone",
@@ -204,17 +322,24 @@ static int make_sites(const struct spec *spec, struct library *library, struct f
 	if (!sites)
 		return error_set(err, -ENOMEM, "out of memory");
 	n = list_sites(functions, sites, &bad);
-	if (n == 0)
+	if (n == 0 && bad->doubtful)
 		return error_set(err, -EOPNOTSUPP,
-				 "%.200s of %.200s cannot be traced safely: user probes break "
-				 "the AVX or locked instruction that it begins with; trace its "
-				 "callers",
+				 "%.200s of %.200s cannot be traced safely: where the debug "
+				 "information has it, it is not known that an instruction begins",
 				 bad->name, library->path);
+	if (n == 0)
+		return error_set(
+			err, -EOPNOTSUPP,
+			"%.200s of %.200s cannot be traced safely: user probes break "
+			"the AVX, locked or prefixed instruction that it begins with; trace "
+			"its callers",
+			bad->name, library->path);
 	r = sites_trigger_new(&UPROBE_OPS, library, take_ptr(sites), n, take_ptr(functions->names),
 			      ret_probes, err);
 	if (r < 0)
 		return r;
-	(*ret_probes)->trigger.user_entry = true;
+	((struct sites *)*ret_probes)->inside = code_point_is_inside(&spec->point);
+	(*ret_probes)->trigger.user_entry = !code_point_is_inside(&spec->point);
 	name_left_out(*ret_probes, functions);
 	note(*ret_probes, spec, functions);
 	return 0;
@@ -233,6 +358,8 @@ static int try_file(const struct spec *spec, pid_t pid, const struct matcher *ma
 							.path = library->path,
 							.matcher = matcher,
 							.calls = spec->calls,
+							.details = spec->details,
+							.point = &spec->point,
 							.pid = pid,
 							.nearest = &nearest },
 			   &functions, err);
@@ -423,5 +550,6 @@ const struct trigger_kind uprobe_kind = {
 	.returns = true,
 	.form = "functions are p:LIBRARY:FUNCTION or p::FUNCTION",
 	.takes_library = true,
+	.takes_source = true,
 	.make = make,
 };

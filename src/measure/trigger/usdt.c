@@ -5,6 +5,7 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/user.h>
@@ -20,6 +21,7 @@
 #include "trigger/nearest.h"
 #include "trigger/reading.h"
 #include "trigger/sites.h"
+#include "trigger/unprobeable.h"
 #include "trigger/usdt_arguments.h"
 
 #define NOTES_MAX (64u << 20)
@@ -39,11 +41,12 @@ struct facts {
 	struct nearest nearest;
 };
 
-/* One site; its arguments and its name follow. */
+/* One site; its arguments, its name and the text of the arguments follow. */
 struct sent_site {
 	uint64_t offset, semaphore;
 	uint32_t n_arguments;
-	uint32_t reserved;
+	uint8_t emulated; /* 0: not */
+	uint8_t reserved[3];
 };
 
 /* The probes found in one file. */
@@ -110,6 +113,55 @@ static int values(struct trigger *trigger, bool of_returns, struct event_values 
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
+/* "-4@%edi" as "arg1 int32_t %edi". */
+static void list_argument(uint32_t number, const char *word, size_t size,
+			  const struct listing *listing)
+{
+	const char *at = memchr(word, '@', size);
+	bool is_signed = *word == '-';
+	long bytes = strtol(word + is_signed, NULL, 10);
+	char text[300];
+
+	if (at && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8))
+		snprintf(text, sizeof(text), "arg%u %sint%ld_t %.*s", number, is_signed ? "" : "u",
+			 bytes * 8, (int)(word + size - at - 1), at + 1);
+	else
+		snprintf(text, sizeof(text), "arg%u %.*s", number, (int)size, word);
+	listing->detail(listing->to, text);
+}
+
+static void list_arguments(const char *text, const struct listing *listing)
+{
+	uint32_t n = 0;
+
+	for (text += strspn(text, " "); *text && n < USDT_ARGUMENTS_MAX; n++) {
+		size_t size = strcspn(text, " ");
+
+		list_argument(n + 1, text, size < 200 ? size : 200, listing);
+		text += size;
+		text += strspn(text, " ");
+	}
+}
+
+static int list(const struct trigger *trigger, const struct listing *listing, struct error *err)
+{
+	const struct sites *sites = (const struct sites *)trigger;
+	char prefix[PATH_MAX + 4];
+
+	(void)err;
+	snprintf(prefix, sizeof(prefix), "u:%s:", sites->library.path);
+	for (uint32_t i = 0; i < sites->n; i++) {
+		const struct site *site = &sites->items[i];
+
+		sites_list(site, prefix, listing);
+		list_arguments(site->argument_text, listing);
+		if (site->semaphore)
+			listing->detail(listing->to, "has a semaphore, by which the program sees "
+						     "that it is probed");
+	}
+	return 0;
+}
+
 static const struct trigger_ops USDT_OPS = {
 	.meet = true,
 	.select = sites_select,
@@ -120,6 +172,7 @@ static const struct trigger_ops USDT_OPS = {
 	.n_attached = n_attached,
 	.file = sites_file,
 	.values = values,
+	.list = list,
 };
 
 /* The name is one of the pool, which gets a copy of the arguments. */
@@ -170,6 +223,14 @@ static uint64_t semaphore_offset(struct search *search, uint64_t address)
 	return bss_offset(search->elf, address, &offset) ? offset : 0;
 }
 
+static bool is_emulated(const struct search *search, uint64_t offset)
+{
+	uint8_t code[UNPROBEABLE_BYTES];
+
+	return elf_file_read(search->elf, offset, code, sizeof(code)) == 0 &&
+	       probe_emulated(code, sizeof(code));
+}
+
 /* prelink(8) moves addresses without correcting the notes: by as much as it moved the base. */
 static int consider(struct search *search, const struct usdt_note *note)
 {
@@ -192,7 +253,9 @@ static int consider(struct search *search, const struct usdt_note *note)
 	snprintf(full, sizeof(full), "%s:%s", note->provider, note->name);
 	site.name = pool_string(search->names, full);
 	site.n_arguments = usdt_arguments_parse(note->arguments, arguments);
-	return site.name ? add(search, &site, arguments) : -ENOMEM;
+	site.argument_text = pool_string(search->names, note->arguments);
+	site.emulated = is_emulated(search, site.offset);
+	return site.name && site.argument_text ? add(search, &site, arguments) : -ENOMEM;
 }
 
 static int compare_offsets(const void *left, const void *right)
@@ -278,12 +341,15 @@ static int work(const struct confined_job *job)
 	confined_send(job, &search.facts, sizeof(search.facts));
 	for (uint32_t i = 0; i < search.facts.n; i++) {
 		const struct site *site = &search.items[i];
-		const struct sent_site sent = { site->offset, site->semaphore, site->n_arguments,
-						0 };
+		const struct sent_site sent = { .offset = site->offset,
+						.semaphore = site->semaphore,
+						.n_arguments = site->n_arguments,
+						.emulated = site->emulated };
 
 		confined_send(job, &sent, sizeof(sent));
 		confined_send(job, site->arguments, site->n_arguments * sizeof(struct event_value));
 		reading_send_string(job, site->name);
+		reading_send_string(job, site->argument_text);
 	}
 	return 0;
 }
@@ -312,12 +378,15 @@ static int take_site(struct search *search, struct reading *reading)
 		return -EPROTO;
 	site = (struct site){ .offset = sent.offset,
 			      .semaphore = sent.semaphore,
-			      .n_arguments = sent.n_arguments };
+			      .n_arguments = sent.n_arguments,
+			      .emulated = sent.emulated != 0 };
 	r = reading_bytes(reading, arguments, site.n_arguments * sizeof(arguments[0]));
 	for (uint32_t i = 0; r == 0 && i < site.n_arguments; i++)
 		r = is_argument(&arguments[i]) ? 0 : -EPROTO;
 	if (r == 0)
 		r = reading_string(reading, search->names, &site.name);
+	if (r == 0)
+		r = reading_string(reading, search->names, &site.argument_text);
 	return r < 0 ? r : add(search, &site, arguments);
 }
 

@@ -22,6 +22,8 @@ static const struct {
 	{ "include-idle", FROM_IF_RECORDED, NULL },
 	{ "pattern", FROM_IF_RECORDED, NULL },
 	{ "regexp", FROM_OF_NO_EFFECT, NULL },
+	{ "inlined", FROM_REFUSED, "a recording holds what was counted" },
+	{ "list", FROM_REFUSED, "it lists what can be measured here" },
 	{ "user", FROM_REFUSED, "a recording does not hold whose the threads were" },
 	{ "children", FROM_REFUSED, "a recording does not hold which process forked which" },
 	{ "self", FROM_REFUSED, "a recording holds what was measured" },

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cli/message.h"
 #include "commands/command.h"
+#include "commands/list_command.h"
 #include "commands/stackcount_options.h"
 #include "trigger/asked.h"
 #include "trigger/group_process.h"
@@ -80,6 +81,29 @@ static void plan_times(struct plan *plan)
 	plan->duration = (double)intervals * plan->interval;
 }
 
+/* -l measures nothing, so what is said of a measurement has no place beside it. */
+static int check_list(const struct stackcount_options *options, const struct plan *plan,
+		      struct error *err)
+{
+	const char *other = options->shared.from	? "--from"
+			    : options->leaks		? "--leaks"
+			    : options->outstanding	? "--outstanding"
+			    : options->sum		? "--sum"
+			    : options->time		? "--time"
+			    : options->condition	? "--if"
+			    : options->shared.outputs.n ? "-o/--output"
+			    : options->shared.tui	? "--tui"
+			    : options->shared.live	? "--live"
+			    : options->shared.push	? "--push"
+							: NULL;
+
+	if (options->list && other)
+		return error_usage(err, "argument -l/--list: not allowed with argument %s", other);
+	if (options->list && plan->command)
+		return error_usage(err, "argument -l/--list: starts no command");
+	return 0;
+}
+
 /* Options of calls, which exclude each other. */
 static int check_calls(const struct stackcount_options *options, struct error *err)
 {
@@ -94,6 +118,11 @@ static int check_calls(const struct stackcount_options *options, struct error *e
 		    (options->sum != NULL) >
 	    1)
 		return error_usage(err, "argument %s: not allowed with the others of calls", which);
+	if (options->inlined && which)
+		return error_usage(err,
+				   "argument --inlined: not allowed with argument %s: what is "
+				   "inlined does not return",
+				   which);
 	if (outstanding && options->condition)
 		return error_usage(err, "argument --if: not allowed with argument %s", which);
 	if (options->outstanding && options->regexp)
@@ -137,13 +166,16 @@ static int complete(struct invocation *invocation)
 	request->report.per_process = options->per_process || shared->tgids.n > 0;
 	request->report.hide_process_line = shared->tgids.n > 0;
 	request->meta.period = 1;
-	r = check_calls(options, &err);
+	r = check_list(options, &invocation->plan, &err);
+	r = r < 0 ? r : check_calls(options, &err);
 	if (r < 0) {
 		struct command_line line = stackcount_command_line;
 
 		line.program = request->program;
 		return message_usage_error(&line, &err);
 	}
+	/* The stacks of inlined functions then have them. */
+	invocation->plan.inlines |= options->inlined;
 	invocation->plan.sum = options->sum;
 	invocation->plan.calls = (struct plan_calls){
 		.time = options->time,
@@ -183,11 +215,20 @@ static int start(const struct invocation *invocation)
 	char *const *command = invocation->plan.command;
 	struct progress progress = { 0 };
 	struct trigger *trigger = NULL;
+	struct spec_request request;
 	struct error err = { 0 };
 	int r;
 
 	if (!pid)
 		pid = group_process(&invocation->plan.filter.groups);
+	request = (struct spec_request){ .text = options->pattern,
+					 .regexp = options->regexp,
+					 .inlined = options->inlined,
+					 .calls = plan_has_calls(&invocation->plan),
+					 .force = options->shared.force,
+					 .pid = pid };
+	if (options->list)
+		return list_command(invocation->request.program, &request);
 	if (options->outstanding || options->leaks)
 		r = outstanding_trigger_new(
 			&(struct outstanding_request){
@@ -198,11 +239,8 @@ static int start(const struct invocation *invocation)
 				.program = command ? command[0] : NULL,
 			},
 			&trigger, &err);
-	else if (plan_has_calls(&invocation->plan))
-		r = spec_calls_new(options->pattern, options->regexp, options->shared.force, pid,
-				   &trigger, &err);
 	else
-		r = spec_trigger_new(options->pattern, options->regexp, pid, &trigger, &err);
+		r = spec_trigger_new(&request, &trigger, &err);
 	if (r < 0)
 		return message_error(invocation->request.program, &err);
 	if (!options->outstanding && !options->leaks)

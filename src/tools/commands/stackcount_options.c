@@ -76,6 +76,19 @@ static const struct option_row measuring[] = {
 	  .help = "use regular expressions. Default is \"*\" wildcards only." },
 
 	{ .section = SECTION_FILTERS,
+	  .name = "list",
+	  .letter = 'l',
+	  .kind = OPTION_FLAG,
+	  .field = FIELD(list),
+	  .help = "list what matches, and attach nothing: where it is, what a probe of it costs, "
+		  "versions of functions, fields of tracepoints, arguments of USDT probes" },
+	{ .section = SECTION_FILTERS,
+	  .name = "inlined",
+	  .kind = OPTION_FLAG,
+	  .field = FIELD(inlined),
+	  .help = "of functions of programs: also where the compiler inlined them, as the debug "
+		  "information tells; all places count as one function" },
+	{ .section = SECTION_FILTERS,
 	  .name = "if",
 	  .kind = OPTION_STRING,
 	  .field = FIELD(condition),
@@ -252,6 +265,9 @@ static const struct option_example examples[] = {
 	{ "c:malloc -- ./server", "a command and all it starts" },
 	{ "--focus ext4 submit_bio", "only stacks through functions of ext4" },
 	{ "--if 'arg1 > 1048576' c:malloc", "large allocations, and who makes them" },
+	{ "-p 185 ./server:parse.c:123", "a line of source code" },
+	{ "--inlined ./server:lookup -- ./server", "also where lookup was inlined" },
+	{ "-l 'u:node:*'", "list the USDT probes of node, and their arguments" },
 	{ "--sum bytes_req t:kmem:kmalloc", "bytes that the kernel allocates, by stack" },
 	{ "--sum retval c:read", "bytes that are read, by stack" },
 	{ "--time -p 185 c:fsync", "how long calls took, by who made them" },
@@ -263,6 +279,7 @@ static const struct option_example examples[] = {
 static const struct option_example brief[] = {
 	{ "-D 10 t:block:block_rq_issue", "what causes disk I/O, for 10 s" },
 	{ "t:sched:sched_switch", "a tracepoint; until Ctrl-C" },
+	{ "-l 't:sched:*'", "list what matches, and its fields" },
 	{ "submit_bio", "a function of the kernel" },
 	{ "'tcp_send*'", "all that match; -r: a regular expression" },
 	{ "-p 185 c:malloc", "a function of a library, in process 185" },

@@ -12,6 +12,8 @@ struct stackcount_options {
 	struct shared_options shared;
 	bool timestamp, regexp, per_process;
 	bool time, leaks;
+	bool list;    /* -l */
+	bool inlined; /* --inlined */
 	double older;
 	bool verbose_address;	     /* -v: a column of raw addresses */
 	const char *pattern;	     /* NULL only with --from or --leaks */
