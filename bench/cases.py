@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import time
 
+from container_cases import ContainerCases
 from interpreter_cases import InterpreterCases
 from closing import lost_of
 from measure import BpfStatistics, Failed
@@ -22,7 +23,7 @@ from process_cases import ProcessCases
 COUNT = "{ @[kstack, ustack] = count(); }"
 
 
-class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases, MemoryCases):
+class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuCases, MemoryCases):
     def __init__(self, bench, sizes, peers):
         self.bench, self.sizes, self.peers = bench, sizes, peers
         self.rounds = sizes.rounds
@@ -306,4 +307,4 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, OffCpuCases, MemoryCase
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
          "off_cpu", "memory", "overhead", "frames", "python_samples", "functions", "dwarf", "compile_rows", "processes",
-         "many_processes", "growth", "names", "names_share", "stock_names"]
+         "many_processes", "container_names", "growth", "names", "names_share", "stock_names"]

@@ -2,6 +2,7 @@
 """The cost of process images: many processes, many mappings, many execs; and of naming many
 addresses. To be mixed into cases.Cases, whose tools and rounds it uses.
 """
+import contextlib
 import os
 import re
 import resource
@@ -108,8 +109,6 @@ class ProcessCases:
         rows["large_rss"] = Row(f"{what}: peak RSS", "MB", 150)
 
         rounds, self.rounds = self.rounds, min(self.rounds, 3)
-        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
         for name, files, addresses in (("many", paths, self.sizes.addresses), ("large", [large], 1000)):
             listed, data = self.bench.path("list"), self.bench.path("perf.data")
             with open(listed, "w") as out:
@@ -126,8 +125,8 @@ class ProcessCases:
                 rows[name].add(tool, result["wall"])
                 rows[name + "_rss"].add(tool, result["rss"] * 1024 / 1e6)
 
-            self.alternate(self.tools("perf"), measure)
-        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+            with files_allowed():
+                self.alternate(self.tools("perf"), measure)
         self.rounds = rounds
         return list(rows.values())
 
@@ -170,11 +169,9 @@ class Machine:
         self.rate = None
 
     def __enter__(self):
-        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
-        self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, text=True,
-                                        stdout=subprocess.PIPE, start_new_session=True)
-        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+        with files_allowed():
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, text=True,
+                                            stdout=subprocess.PIPE, start_new_session=True)
         self.process.stdin.write("\n".join(libraries()) + "\n")
         self.process.stdin.close()
         if self.process.stdout.readline() != "ready\n":
@@ -186,6 +183,15 @@ class Machine:
         self.process.send_signal(signal.SIGTERM)
         self.rate = float(self.process.stdout.readline() or 0)
         self.process.wait()
+
+
+@contextlib.contextmanager
+def files_allowed():
+    """What is started meanwhile may have many files open."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, limit[1]), limit[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, limit)
 
 
 def libraries():

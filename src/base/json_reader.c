@@ -5,9 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
 static char look(struct json_reader *json)
 {
-	while (json->at < json->end && strchr(" \t\r\n", *json->at) && *json->at)
+	while (json->at < json->end && is_blank(*json->at))
 		json->at++;
 	return json->at < json->end && !json->failed ? *json->at : '\0';
 }

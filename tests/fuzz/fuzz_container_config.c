@@ -8,6 +8,24 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void check(const char text[CONTAINER_TEXT_SIZE])
+{
+	if (!memchr(text, 0, CONTAINER_TEXT_SIZE))
+		abort();
+	for (const char *at = text; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 127)
+			abort();
+}
+
+static void check_listed(void *context, const struct container_listed *listed)
+{
+	(void)context;
+	if (strlen(listed->id) != CGROUP_CONTAINER_ID)
+		abort();
+	check(listed->name);
+	check(listed->image);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct container_texts texts = { 0 };
@@ -17,15 +35,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	/* A copy of its own size, so that reading behind its end is found. */
 	memcpy(text, data + 1, size - 1);
-	container_config_read(data[0] & 1 ? CONTAINER_LIST : CONTAINER_OWN_FILE, "aa", text,
-			      size - 1, &texts);
-	for (int i = 0; i < CONTAINER_N_TEXTS; i++) {
-		if (!memchr(texts.of[i], 0, CONTAINER_TEXT_SIZE))
-			abort();
-		for (const char *at = texts.of[i]; *at; at++)
-			if ((unsigned char)*at < ' ' || *at == 127)
-				abort();
-	}
+	if (data[0] & 1)
+		container_list_read(text, size - 1, check_listed, NULL);
+	else
+		container_config_read(data[0] & 2 ? CONTAINER_SANDBOX : CONTAINER_OWN_FILE, text,
+				      size - 1, &texts);
+	for (int i = 0; i < CONTAINER_N_TEXTS; i++)
+		check(texts.of[i]);
 	free(text);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "tally/cgroup_path.h"
 
 #define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define POD "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
 #define UID "01234567-89ab-cdef-0123-456789abcdef"
 #define LOW "01234567_89ab_cdef_0123_456789abcdef"
 #define SUM "0123456789abcdef0123456789abcdef"
@@ -53,10 +54,46 @@ static void pods_and_users(void **state)
 	}
 }
 
+/* Podman's pods are no containers, however their cgroups are called. */
+static void pods_of_podman(void **state)
+{
+	static const struct {
+		const char *path, *pod, *container;
+		int64_t user;
+	} cases[] = {
+		{ "/libpod_parent/" POD "/libpod-" ID, POD, ID, -1 },
+		{ "/libpod_parent/libpod-" ID, "", ID, -1 },
+		{ "/libpod_parent/" POD, POD, "", -1 },
+		{ "/machine.slice/machine-libpod_pod_" POD ".slice/libpod-" ID ".scope/container",
+		  POD, ID, -1 },
+		{ "/user.slice/user-1000.slice/user@1000.service/user.slice/user-libpod_pod_" POD
+		  ".slice/libpod-" ID ".scope",
+		  POD, ID, 1000 },
+		/* What is below a container is its own. */
+		{ "/docker/" ID "/machine-libpod_pod_" POD ".slice/libpod-" POD, "", ID, -1 },
+		{ "/docker/" ID "/libpod_parent/" POD "/libpod-" POD, "", ID, -1 },
+		{ "/x/libpod_parent/" ID "/libpod-" POD, "", ID, -1 },
+		{ "/machine.slice/machine-libpod_pod_" POD, "", "", -1 },
+		{ "/machine.slice/machine-libpod_pod_0.slice", "", "", -1 },
+		{ "/libpod_parent/", "", "", -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cgroup_path path;
+
+		cgroup_path_read(cases[i].path, &path);
+		assert_string_equal(path.pod, cases[i].pod);
+		assert_string_equal(path.container, cases[i].container);
+		assert_true(path.user == cases[i].user);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pods_and_users),
+		cmocka_unit_test(pods_of_podman),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,11 +10,14 @@
 
 #include "containers/container_config.h"
 
+#define ID_A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ID_B "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+
 static struct container_texts read_as(enum container_file kind, const char *text)
 {
 	struct container_texts texts = { 0 };
 
-	container_config_read(kind, "aa", text, strlen(text), &texts);
+	container_config_read(kind, text, strlen(text), &texts);
 	return texts;
 }
 
@@ -43,13 +46,63 @@ static void runtimes(void **state)
 	assert_string_equal(texts.of[CONTAINER_NAME], "web\xc3\xa9\xf0\x9f\x98\x80");
 	assert_string_equal(texts.of[CONTAINER_IMAGE], "nginx:1");
 	assert_string_equal(texts.of[CONTAINER_POD], "p");
-	texts = read_as(CONTAINER_LIST,
-			"[{\"id\":\"bb\",\"names\":[\"no\"],\"metadata\":\"{\\\"image-name\\\":"
-			"\\\"no\\\"}\"},"
-			"{\"id\":\"aa\",\"names\":[\"web\",\"second\"],\"metadata\":"
-			"\"{\\\"image-name\\\":\\\"localhost/\\\\\\\"x:1\\\"}\"}]");
-	assert_string_equal(texts.of[CONTAINER_NAME], "web");
-	assert_string_equal(texts.of[CONTAINER_IMAGE], "localhost/\"x:1");
+	texts = read_as(CONTAINER_SANDBOX, "{\"x\":[],\"hostname\":\"shop-1\",\"Name\":\"no\"}");
+	assert_string_equal(texts.of[CONTAINER_POD], "shop-1");
+	assert_string_equal(texts.of[CONTAINER_NAME], "");
+}
+
+/* The last element, and how many there were. */
+struct found {
+	uint32_t n;
+	struct container_listed last;
+};
+
+static void find(void *context, const struct container_listed *listed)
+{
+	struct found *found = context;
+
+	found->n++;
+	found->last = *listed;
+}
+
+static struct found read_list(const char *text, size_t size)
+{
+	struct found found = { 0 };
+
+	container_list_read(text, size, find, &found);
+	return found;
+}
+
+static void a_list(void **state)
+{
+	static const char text[] =
+		"[{\"id\":\"bb\",\"names\":[\"no\"]},{\"id\":\"" ID_A "\"},7,"
+		"{\"names\":[\"web\",\"second\"],\"id\":\"" ID_B "\",\"metadata\":"
+		"\"{\\\"image-name\\\":\\\"localhost/\\\\\\\"x:1\\\"}\"},"
+		"{\"id\":\"" ID_A "b\"},{\"id\":\"../../" ID_A "\"}]";
+	struct found found = read_list(text, strlen(text));
+
+	(void)state;
+	assert_int_equal(found.n, 2);
+	assert_string_equal(found.last.id, ID_B);
+	assert_string_equal(found.last.name, "web");
+	assert_string_equal(found.last.image, "localhost/\"x:1");
+}
+
+/* There is no end of containers in it. */
+static void a_long_list(void **state)
+{
+	static const char element[] = "{\"id\":\"" ID_A "\"},";
+	size_t each = strlen(element), n = 2 * CONTAINER_LIST_MAX;
+	char *text = malloc(n * each + 1);
+
+	(void)state;
+	assert_non_null(text);
+	text[0] = '[';
+	for (size_t i = 0; i < n; i++)
+		memcpy(text + 1 + i * each, element, each);
+	assert_int_equal(read_list(text, n * each).n, CONTAINER_LIST_MAX);
+	free(text);
 }
 
 static void hostile(void **state)
@@ -84,7 +137,7 @@ static void hostile(void **state)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		texts = read_as(CONTAINER_OWN_FILE, others[i]);
 		assert_memory_equal(texts.of[CONTAINER_NAME], none.of[CONTAINER_NAME], 1);
-		read_as(CONTAINER_LIST, others[i]);
+		assert_int_equal(read_list(others[i], strlen(others[i])).n, 0);
 	}
 	texts = read_as(CONTAINER_OWN_FILE, "{\"Name\":\"a\\u001b[2J\\n\x7f\\u0000b\"}");
 	assert_string_equal(texts.of[CONTAINER_NAME], "a?[2J??\xef\xbf\xbd"
@@ -107,6 +160,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runtimes),
+		cmocka_unit_test(a_list),
+		cmocka_unit_test(a_long_list),
 		cmocka_unit_test(hostile),
 	};
 

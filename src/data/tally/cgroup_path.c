@@ -10,6 +10,10 @@
 #define SCOPE	".scope"
 #define MONITOR "conmon-"
 
+/* Podman's pods, below its own cgroup and below a slice of systemd. */
+#define PODMAN	   "/libpod_parent/"
+#define PODMAN_POD "-libpod_pod_"
+
 /* A name of the path. */
 struct part {
 	const char *at;
@@ -58,6 +62,23 @@ static const char *find_container(struct part part)
 			return part.at + i + 1 - digits;
 	}
 	return NULL;
+}
+
+/* A pod of Podman: its id alone, or in the name of a slice. */
+static const char *find_podman_pod(const char *path, struct part part)
+{
+	const char *slice = memmem(part.at, part.size, PODMAN_POD, strlen(PODMAN_POD));
+	size_t before = slice ? (size_t)(slice - part.at) + strlen(PODMAN_POD) : 0;
+	const char *id = part.at + before;
+
+	if (part.size - before < CGROUP_CONTAINER_ID || strspn(id, DIGITS) != CGROUP_CONTAINER_ID)
+		return NULL;
+	if (slice)
+		return ends_with(part, ".slice") ? id : NULL;
+	return part.size == CGROUP_CONTAINER_ID && part.at == path + strlen(PODMAN) &&
+			       memcmp(path, PODMAN, strlen(PODMAN)) == 0
+		       ? id
+		       : NULL;
 }
 
 static int hex(char digit)
@@ -141,10 +162,14 @@ static void read_user(struct part part, int64_t *ret_user)
 		*ret_user = user;
 }
 
-static void read_part(struct part part, struct cgroup_path *path)
+static void read_part(const char *whole, struct part part, struct cgroup_path *path)
 {
 	bool contained = *path->container || *path->machine;
-	const char *container = contained ? NULL : find_container(part);
+	const char *pod = contained ? NULL : find_podman_pod(whole, part);
+	const char *container = contained || pod ? NULL : find_container(part);
+
+	if (pod)
+		memcpy(path->pod, pod, CGROUP_CONTAINER_ID);
 
 	if (container) {
 		memcpy(path->container, container, CGROUP_CONTAINER_ID);
@@ -170,7 +195,7 @@ void cgroup_path_read(const char *path, struct cgroup_path *ret_path)
 	while (part.at && *part.at) {
 		part.at += strspn(part.at, "/");
 		part.size = strcspn(part.at, "/");
-		read_part(part, ret_path);
+		read_part(path, part, ret_path);
 		if (part.at[part.size] == '\0' && part.size && !ends_with(part, ".slice"))
 			put_name(part, "", ret_path->last);
 		part.at += part.size;

@@ -22,9 +22,10 @@ struct cgroup_path {
 	char unit[CGROUP_NAME_SIZE];
 	char last[CGROUP_NAME_SIZE]; /* the last name, unless it is a slice */
 	char container[CGROUP_CONTAINER_ID + 1];
-	char machine[CGROUP_NAME_SIZE]; /* a container that has a name only: of LXC, of nspawn */
-	char pod_uid[CGROUP_POD_UID + 1];
-	int64_t user; /* in whose slice it is; -1: in none */
+	char machine[CGROUP_NAME_SIZE];	   /* a container that has a name only: of LXC, of nspawn */
+	char pod_uid[CGROUP_POD_UID + 1];  /* of Kubernetes */
+	char pod[CGROUP_CONTAINER_ID + 1]; /* the id of a pod of Podman */
+	int64_t user;			   /* in whose slice it is; -1: in none */
 };
 
 /* `path` may be NULL: it says nothing. */

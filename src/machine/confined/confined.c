@@ -381,8 +381,9 @@ static int send_call(const struct confined_child *child, const struct confined_c
 		char bytes[CMSG_SPACE(CONFINED_MAX_FDS * sizeof(int))];
 	} control = { 0 };
 	struct confined_message head = { .work = call->work, .n_fds = call->n_fds };
-	struct iovec part = { &head, sizeof(head) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct iovec parts[2] = { { &head, sizeof(head) } };
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 1 };
+	ssize_t sent;
 
 	for (uint32_t i = 0; i < call->n_parts; i++)
 		head.size += call->request[i].iov_len;
@@ -398,11 +399,16 @@ static int send_call(const struct confined_child *child, const struct confined_c
 		control.header.cmsg_type = SCM_RIGHTS;
 		memcpy(CMSG_DATA(&control.header), call->fds, size);
 	}
-	if (sendmsg(child->socket, &message, MSG_NOSIGNAL) != sizeof(head))
-		return errno ? -errno : -EIO;
-	for (uint32_t i = 0; i < call->n_parts; i++) {
-		int r = send_all(child->socket, call->request[i].iov_base,
-				 call->request[i].iov_len);
+	/* With the first part, so that the child is woken once. */
+	if (call->n_parts)
+		parts[message.msg_iovlen++] = call->request[0];
+	sent = sendmsg(child->socket, &message, MSG_NOSIGNAL);
+	if (sent < (ssize_t)sizeof(head))
+		return sent < 0 ? -errno : -EIO;
+	sent -= (ssize_t)sizeof(head);
+	for (uint32_t i = 0; i < call->n_parts; i++, sent = 0) {
+		int r = send_all(child->socket, (const char *)call->request[i].iov_base + sent,
+				 call->request[i].iov_len - (size_t)sent);
 
 		if (r < 0)
 			return r;

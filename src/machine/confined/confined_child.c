@@ -10,11 +10,12 @@
 
 #define KEPT_BYTES (32 << 20)
 
-/* What is to be sent, behind the header of its piece. */
+/* What is to be sent, behind the header of its piece; there is room for the last one's behind it.
+ */
 struct confined_answer {
 	int socket;
 	struct confined_piece piece;
-	uint8_t bytes[CONFINED_PIECE_SIZE];
+	uint8_t bytes[CONFINED_PIECE_SIZE + sizeof(struct confined_piece)];
 };
 
 /* Nobody waits for answers that cannot be sent. */
@@ -58,20 +59,34 @@ static void flush(struct confined_answer *answer)
 	answer->piece.size = 0;
 }
 
+/* Sends what is left and the end, at once: who waits is woken once. */
+static void finish(struct confined_answer *answer, struct confined_piece end)
+{
+	size_t size = answer->piece.size;
+
+	if (size == 0) {
+		write_all(answer->socket, &end, sizeof(end));
+		return;
+	}
+	memcpy(answer->bytes + size, &end, sizeof(end));
+	write_all(answer->socket, &answer->piece, sizeof(answer->piece) + size + sizeof(end));
+	answer->piece.size = 0;
+}
+
 void confined_send(const struct confined_job *job, const void *bytes, size_t size)
 {
 	struct confined_answer *answer = job->answer;
 	const char *from = bytes;
 
 	while (size > 0) {
-		size_t capacity = sizeof(answer->bytes) - answer->piece.size;
+		size_t capacity = CONFINED_PIECE_SIZE - answer->piece.size;
 		size_t n = size < capacity ? size : capacity;
 
 		memcpy(answer->bytes + answer->piece.size, from, n);
 		answer->piece.size += (uint32_t)n;
 		from += n;
 		size -= n;
-		if (answer->piece.size == sizeof(answer->bytes))
+		if (answer->piece.size == CONFINED_PIECE_SIZE)
 			flush(answer);
 	}
 }
@@ -129,8 +144,7 @@ static void serve_one(struct confined_answer *answer)
 	job.request = request;
 	job.size = call.size;
 	end.result = call.work(&job);
-	flush(answer);
-	write_all(answer->socket, &end, sizeof(end));
+	finish(answer, end);
 	for (uint32_t i = 0; i < CONFINED_MAX_FDS; i++) {
 		if (job.fds[i] >= 0)
 			close(job.fds[i]);

@@ -97,10 +97,35 @@ static void read_own_file(struct json_reader *json, struct container_texts *text
 		memmove(name, name + 1, strlen(name));
 }
 
+static void read_sandbox(struct json_reader *json, struct container_texts *texts)
+{
+	char key[KEY_SIZE];
+
+	if (!json_enter(json, '{'))
+		return;
+	while (json_member(json, key, sizeof(key))) {
+		if (strcmp(key, "hostname") == 0)
+			read_text(json, texts->of[CONTAINER_POD]);
+		else
+			json_skip(json);
+	}
+}
+
+void container_config_read(enum container_file kind, const char *text, size_t size,
+			   struct container_texts *texts)
+{
+	struct json_reader json = { .at = text, .end = text + size };
+
+	if (kind == CONTAINER_OWN_FILE)
+		read_own_file(&json, texts);
+	else
+		read_sandbox(&json, texts);
+}
+
 /* ---- the list ---- */
 
 /* A string that is JSON itself. */
-static void read_metadata(struct json_reader *json, struct container_texts *texts)
+static void read_metadata(struct json_reader *json, struct container_listed *listed)
 {
 	char text[METADATA_SIZE], key[KEY_SIZE];
 	struct json_reader inner = { .at = text };
@@ -112,25 +137,25 @@ static void read_metadata(struct json_reader *json, struct container_texts *text
 		return;
 	while (json_member(&inner, key, sizeof(key))) {
 		if (strcmp(key, "image-name") == 0)
-			read_text(&inner, texts->of[CONTAINER_IMAGE]);
+			read_text(&inner, listed->image);
 		else
 			json_skip(&inner);
 	}
 }
 
-static void read_names(struct json_reader *json, struct container_texts *texts)
+/* The first of its names. */
+static void read_names(struct json_reader *json, struct container_listed *listed)
 {
 	if (!json_enter(json, '[')) {
 		json_skip(json);
 		return;
 	}
 	while (json_element(json))
-		read_text(json, texts->of[CONTAINER_NAME]);
+		read_text(json, listed->name);
 }
 
-/* An element of the list; its id comes first. */
-static void read_element(struct json_reader *json, const char *wanted,
-			 struct container_texts *texts)
+/* Its id stays "" unless it is that of a container. */
+static void read_element(struct json_reader *json, struct container_listed *listed)
 {
 	char key[KEY_SIZE], id[KEY_SIZE] = "";
 
@@ -141,26 +166,34 @@ static void read_element(struct json_reader *json, const char *wanted,
 	while (json_member(json, key, sizeof(key))) {
 		if (strcmp(key, "id") == 0)
 			json_text(json, id, sizeof(id));
-		else if (strcmp(key, "names") == 0 && strcmp(id, wanted) == 0)
-			read_names(json, texts);
-		else if (strcmp(key, "metadata") == 0 && strcmp(id, wanted) == 0)
-			read_metadata(json, texts);
+		else if (strcmp(key, "names") == 0)
+			read_names(json, listed);
+		else if (strcmp(key, "metadata") == 0)
+			read_metadata(json, listed);
 		else
 			json_skip(json);
 	}
+	if (strlen(id) == CGROUP_CONTAINER_ID &&
+	    strspn(id, "0123456789abcdef") == CGROUP_CONTAINER_ID)
+		memcpy(listed->id, id, sizeof(listed->id));
 }
 
-void container_config_read(enum container_file kind, const char *id, const char *text, size_t size,
-			   struct container_texts *texts)
+void container_list_read(const char *text, size_t size,
+			 void (*visit)(void *context, const struct container_listed *listed),
+			 void *context)
 {
 	struct json_reader json = { .at = text, .end = text + size };
+	uint32_t n = 0;
 
-	if (kind == CONTAINER_OWN_FILE) {
-		read_own_file(&json, texts);
-		return;
-	}
 	if (!json_enter(&json, '['))
 		return;
-	while (json_element(&json))
-		read_element(&json, id, texts);
+	while (n < CONTAINER_LIST_MAX && json_element(&json)) {
+		struct container_listed listed = { 0 };
+
+		read_element(&json, &listed);
+		if (!*listed.id)
+			continue;
+		visit(context, &listed);
+		n++;
+	}
 }

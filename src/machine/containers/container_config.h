@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files that container runtimes keep say of a container: OCI's config.json with the
+ * What the files that container runtimes keep say of containers: OCI's config.json with the
  * annotations of containerd and CRI-O, Docker's config.v2.json, and the list of all containers of
  * Podman and CRI-O. The files are JSON, and may be hostile: to be read in a confined child.
  */
@@ -8,6 +8,9 @@
 #define STACKTALLY_CONTAINERS_CONTAINER_CONFIG_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "tally/cgroup_path.h"
 
 #define CONTAINER_TEXT_SIZE  256
 #define CONTAINER_CONFIG_MAX (8u << 20) /* bytes of a file; larger ones are not read */
@@ -29,11 +32,24 @@ struct container_texts {
 
 enum container_file {
 	CONTAINER_OWN_FILE, /* of one container: OCI's or Docker's */
-	CONTAINER_LIST,	    /* of all: only the one with the id */
+	CONTAINER_SANDBOX,  /* OCI's of the container that holds a pod of Podman: its host name is
+			       the name of the pod */
 };
 
 /* Adds what the file's text says and is not known yet. */
-void container_config_read(enum container_file kind, const char *id, const char *text, size_t size,
+void container_config_read(enum container_file kind, const char *text, size_t size,
 			   struct container_texts *texts);
+
+#define CONTAINER_LIST_MAX 4096u /* elements of a list; the rest is not read */
+
+/* An element of the list. */
+struct container_listed {
+	char id[CGROUP_CONTAINER_ID + 1];
+	char name[CONTAINER_TEXT_SIZE], image[CONTAINER_TEXT_SIZE];
+};
+
+void container_list_read(const char *text, size_t size,
+			 void (*visit)(void *context, const struct container_listed *listed),
+			 void *context);
 
 #endif

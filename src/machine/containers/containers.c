@@ -9,7 +9,8 @@
 #include "base/grow.h"
 #include "base/index.h"
 #include "base/pool.h"
-#include "containers/container_config.h"
+#include "containers/container_files.h"
+#include "containers/container_lists.h"
 #include "containers/pod_logs.h"
 #include "containers/users.h"
 #include "tally/cgroup_path.h"
@@ -24,9 +25,8 @@ struct container {
 };
 
 struct containers {
-	struct roots *roots;
-	struct file_opener *opener;
-	struct confined *readers;
+	struct container_access access;
+	struct container_lists lists;
 	uint32_t first_root; /* that of process 1; ROOT_OWN: it is ours; ROOT_UNKNOWN */
 	struct pool *pool;
 	struct container **at;
@@ -44,33 +44,27 @@ static const char *const keys[CONTAINER_N_TEXTS] = {
 };
 
 /*
- * Where runtimes keep files: the id stands between `before` and `after`, if there is an `after`.
- * What an earlier file says counts.
+ * Where runtimes keep a file of each container: its id stands between `before` and `after`. What is
+ * found first counts.
  */
-struct place {
+struct own_place {
 	const char *before, *after;
-	enum container_file kind;
 };
 
 #define OCI_CONFIG "/userdata/config.json"
 #define TASKS	   "io.containerd.runtime.v2.task/"
 #define STORAGE	   "/containers/storage/overlay-containers/"
 
-static const struct place of_root[] = {
-	{ "/run/containerd/" TASKS "k8s.io/", "/config.json", CONTAINER_OWN_FILE },
-	{ "/run/k3s/containerd/" TASKS "k8s.io/", "/config.json", CONTAINER_OWN_FILE },
-	{ "/run/containerd/" TASKS "default/", "/config.json", CONTAINER_OWN_FILE },
-	{ "/var/lib/docker/containers/", "/config.v2.json", CONTAINER_OWN_FILE },
-	{ "/run" STORAGE, OCI_CONFIG, CONTAINER_OWN_FILE },
-	{ "/var/lib" STORAGE "containers.json", NULL, CONTAINER_LIST },
-	{ "/var/lib" STORAGE "volatile-containers.json", NULL, CONTAINER_LIST },
+static const struct own_place own_places[] = {
+	{ "/run/containerd/" TASKS "k8s.io/", "/config.json" },
+	{ "/var/lib/docker/containers/", "/config.v2.json" },
+	{ "/run" STORAGE, OCI_CONFIG },
+	{ "/run/k3s/containerd/" TASKS "k8s.io/", "/config.json" },
+	{ "/run/containerd/" TASKS "default/", "/config.json" },
 };
 
-/* Below a user's home. */
-static const struct place of_user[] = {
-	{ "/.local/share" STORAGE "containers.json", NULL, CONTAINER_LIST },
-	{ "/.local/share" STORAGE "volatile-containers.json", NULL, CONTAINER_LIST },
-};
+/* Below the directory of containers/storage, of root or of a user. */
+static const char *const lists[] = { "containers.json", "volatile-containers.json" };
 
 int containers_new(struct roots *roots, struct file_opener *opener, struct confined *readers,
 		   struct containers **ret_containers)
@@ -83,9 +77,7 @@ int containers_new(struct roots *roots, struct file_opener *opener, struct confi
 		free(containers);
 		return -ENOMEM;
 	}
-	containers->roots = roots;
-	containers->opener = opener;
-	containers->readers = readers;
+	containers->access = (struct container_access){ roots, opener, readers };
 	containers->first_root = ROOT_UNKNOWN;
 	*ret_containers = containers;
 	return 0;
@@ -99,120 +91,127 @@ void containers_free(struct containers *containers)
 		free(containers->at[i]);
 	free(containers->at);
 	index_free(&containers->by_key);
+	container_lists_clear(&containers->lists);
 	pool_free(containers->pool);
 	free(containers);
 }
 
-/* ---- reading one file ---- */
-
-/* The request to a child. */
-struct question {
-	struct container_texts texts; /* known by now */
-	enum container_file kind;
-	char id[CGROUP_CONTAINER_ID + 1];
-};
-
-/* All of a file; NULL: it is too large, or could not be read. */
-static char *read_all(int fd, size_t *ret_size)
-{
-	own(own_free) char *text = malloc(CONTAINER_CONFIG_MAX);
-	size_t size = 0;
-	ssize_t n = 1;
-
-	while (text && n > 0 && size < CONTAINER_CONFIG_MAX) {
-		n = pread(fd, text + size, CONTAINER_CONFIG_MAX - size, (off_t)size);
-		size += n > 0 ? (size_t)n : 0;
-	}
-	if (n != 0)
-		return NULL;
-	*ret_size = size;
-	return take_ptr(text);
-}
-
-/* Runs in the child. */
-static int answer(const struct confined_job *job)
-{
-	own(own_free) char *text = NULL;
-	struct question question;
-	size_t size;
-
-	if (job->size != sizeof(question))
-		return -EPROTO;
-	memcpy(&question, job->request, sizeof(question));
-	text = read_all(job->fds[0], &size);
-	if (text)
-		container_config_read(question.kind, question.id, text, size, &question.texts);
-	confined_send(job, &question.texts, sizeof(question.texts));
-	return 0;
-}
-
-static bool is_printable(const char text[CONTAINER_TEXT_SIZE])
-{
-	const char *end = memchr(text, '\0', CONTAINER_TEXT_SIZE);
-
-	for (const char *at = text; end && at < end; at++)
-		if ((unsigned char)*at < ' ' || *at == 127)
-			return false;
-	return end;
-}
-
-static void ask(struct containers *containers, int fd, struct question *question)
-{
-	const struct iovec request = { question, sizeof(*question) };
-	struct container_texts texts;
-
-	if (confined_ask(containers->readers, answer, fd, &request, &texts, sizeof(texts)) < 0)
-		return;
-	for (int i = 0; i < CONTAINER_N_TEXTS; i++)
-		if (!is_printable(texts.of[i]))
-			return;
-	question->texts = texts;
-}
-
 /* ---- the places ---- */
 
-static void look_at(struct containers *containers, uint32_t root, const char *path, uid_t owner,
-		    struct question *question)
-{
-	struct file_way way = roots_way(containers->roots, root, path);
-	own(own_fd) int fd = -1;
-	struct stat status;
+/* What is looked for, and what was found. */
+struct search {
+	const struct cgroup_path *path;
+	uint32_t root;
+	struct container_texts texts;
+};
 
-	way.links = LINKS_ANYWHERE;
-	fd = file_opener_open(containers->opener, &way, FILE_WHOLE, NULL, &status, NULL);
-	if (fd >= 0 && status.st_uid == owner && !(status.st_mode & (S_IWGRP | S_IWOTH)))
-		ask(containers, fd, question);
+static bool is_found(const struct search *search)
+{
+	return *search->texts.of[CONTAINER_NAME] || *search->texts.of[CONTAINER_POD_CONTAINER];
 }
 
-static void look_in(struct containers *containers, uint32_t root, const char *home, uid_t owner,
-		    const struct place *places, size_t n, struct question *question)
+static void look_for_own(const struct containers *containers, struct search *search)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < sizeof(own_places) / sizeof(own_places[0]) && !is_found(search);
+	     i++) {
 		char path[PATH_MAX];
-		bool one = places[i].after;
 
-		question->kind = places[i].kind;
-		snprintf(path, sizeof(path), "%s%s%s%s", home, places[i].before,
-			 one ? question->id : "", one ? places[i].after : "");
-		look_at(containers, root, path, owner, question);
+		snprintf(path, sizeof(path), "%s%s%s", own_places[i].before,
+			 search->path->container, own_places[i].after);
+		container_files_read(&containers->access,
+				     &(struct container_place){ search->root, path, 0 },
+				     CONTAINER_OWN_FILE, &search->texts);
 	}
 }
 
-static void look_in_root(struct containers *containers, uint32_t root,
-			 const struct cgroup_path *path, struct question *question)
+static void copy_text(struct container_texts *texts, enum container_text which, const char *from)
 {
-	char home[PATH_MAX / 2];
+	if (!*texts->of[which])
+		snprintf(texts->of[which], CONTAINER_TEXT_SIZE, "%s", from);
+}
 
-	if (*path->container && path->user <= 0)
-		look_in(containers, root, "", 0, of_root, sizeof(of_root) / sizeof(of_root[0]),
-			question);
-	else if (*path->container && users_home((uid_t)path->user, home, sizeof(home)) == 0)
-		look_in(containers, root, home, (uid_t)path->user, of_user,
-			sizeof(of_user) / sizeof(of_user[0]), question);
-	if (*path->pod_uid && !*question->texts.of[CONTAINER_POD])
-		pod_logs_find(containers->opener, roots_way(containers->roots, root, POD_LOGS),
-			      path->pod_uid, question->texts.of[CONTAINER_NAMESPACE],
-			      question->texts.of[CONTAINER_POD]);
+/* A directory of containers/storage, and whose it is. */
+struct storage {
+	char path[PATH_MAX / 2];
+	uid_t owner;
+};
+
+/* By its id, or by its name. Valid until the next call. */
+static const struct container_listed *find_listed(struct containers *containers, uint32_t root,
+						  const struct storage *storage, const char *id,
+						  const char *name)
+{
+	const struct container_listed *listed = NULL;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && !listed; i++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s%s", storage->path, lists[i]);
+		listed = container_lists_find(&containers->lists, &containers->access,
+					      &(struct container_place){ root, path,
+									 storage->owner },
+					      id, name);
+	}
+	return listed;
+}
+
+/* The container that holds a pod of Podman has the id of the pod in its name. */
+static void look_for_pod(struct containers *containers, struct search *search,
+			 const struct storage *storage)
+{
+	char name[CGROUP_CONTAINER_ID + 8], path[PATH_MAX];
+	const struct container_listed *listed;
+
+	snprintf(name, sizeof(name), "%.12s-infra", search->path->pod);
+	listed = find_listed(containers, search->root, storage, NULL, name);
+	if (!listed)
+		return;
+	snprintf(path, sizeof(path), "%s%s%s", storage->path, listed->id, OCI_CONFIG);
+	container_files_read(&containers->access,
+			     &(struct container_place){ search->root, path, storage->owner },
+			     CONTAINER_SANDBOX, &search->texts);
+}
+
+/* `data` is where root, or a user, has data of programs. */
+static void look_in_storage(struct containers *containers, struct search *search, const char *data,
+			    uid_t owner)
+{
+	struct storage storage = { .owner = owner };
+	const struct container_listed *listed;
+
+	snprintf(storage.path, sizeof(storage.path), "%s" STORAGE, data);
+	listed = find_listed(containers, search->root, &storage, search->path->container, NULL);
+	if (!listed)
+		return;
+	copy_text(&search->texts, CONTAINER_NAME, listed->name);
+	copy_text(&search->texts, CONTAINER_IMAGE, listed->image);
+	if (*search->path->pod)
+		look_for_pod(containers, search, &storage);
+}
+
+static void look_for_container(struct containers *containers, struct search *search)
+{
+	char home[PATH_MAX / 4], data[PATH_MAX / 4 + 32];
+
+	if (search->path->user <= 0) {
+		look_for_own(containers, search);
+		if (!is_found(search))
+			look_in_storage(containers, search, "/var/lib", 0);
+	} else if (users_home((uid_t)search->path->user, home, sizeof(home)) == 0) {
+		snprintf(data, sizeof(data), "%s/.local/share", home);
+		look_in_storage(containers, search, data, (uid_t)search->path->user);
+	}
+}
+
+static void look_in_root(struct containers *containers, struct search *search)
+{
+	if (*search->path->container)
+		look_for_container(containers, search);
+	if (*search->path->pod_uid && !*search->texts.of[CONTAINER_POD])
+		pod_logs_find(containers->access.opener,
+			      roots_way(containers->access.roots, search->root, POD_LOGS),
+			      search->path->pod_uid, search->texts.of[CONTAINER_NAMESPACE],
+			      search->texts.of[CONTAINER_POD]);
 }
 
 /* The root of process 1, once. */
@@ -223,7 +222,7 @@ static uint32_t first_root(struct containers *containers)
 	if (containers->first_root == ROOT_UNKNOWN) {
 		containers->first_root = ROOT_OWN;
 		if (process_view_open(1, &first) == 0)
-			containers->first_root = roots_intern(containers->roots, &first);
+			containers->first_root = roots_intern(containers->access.roots, &first);
 		if (containers->first_root == ROOT_UNKNOWN)
 			containers->first_root = ROOT_OWN;
 	}
@@ -233,19 +232,18 @@ static uint32_t first_root(struct containers *containers)
 static void look(struct containers *containers, const struct cgroup_path *path,
 		 struct container_texts *ret_texts)
 {
-	struct question question = { 0 };
-	char *name = question.texts.of[CONTAINER_NAME];
+	struct search search = { .path = path, .root = ROOT_OWN };
 
-	memcpy(question.id, path->container, sizeof(question.id));
-	memcpy(question.texts.of[CONTAINER_POD_UID], path->pod_uid, sizeof(path->pod_uid));
-	look_in_root(containers, ROOT_OWN, path, &question);
-	if (!*name && !*question.texts.of[CONTAINER_POD] && first_root(containers) != ROOT_OWN)
-		look_in_root(containers, first_root(containers), path, &question);
-	if (!*name)
-		memcpy(name, question.texts.of[CONTAINER_POD_CONTAINER], CONTAINER_TEXT_SIZE);
-	if (!*name)
-		memcpy(name, path->machine, sizeof(path->machine));
-	*ret_texts = question.texts;
+	copy_text(&search.texts, CONTAINER_POD_UID, path->pod_uid);
+	look_in_root(containers, &search);
+	if (!is_found(&search) && !*search.texts.of[CONTAINER_POD] &&
+	    first_root(containers) != ROOT_OWN) {
+		search.root = first_root(containers);
+		look_in_root(containers, &search);
+	}
+	copy_text(&search.texts, CONTAINER_NAME, search.texts.of[CONTAINER_POD_CONTAINER]);
+	copy_text(&search.texts, CONTAINER_NAME, path->machine);
+	*ret_texts = search.texts;
 }
 
 /* ---- what is known ---- */
