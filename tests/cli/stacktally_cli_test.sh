@@ -62,7 +62,7 @@ check $? "--version" "$(cat "$tmp/out" "$tmp/err")"
 check $? "help that cannot be written is an error" "it is not"
 
 hint=$'\n'"Try 'stacktally --help'."
-choose="(choose from 'profile', 'stackcount', 'check', 'last', 'help')"
+choose="(choose from 'profile', 'stackcount', 'check', 'last', 'probe', 'help')"
 refuses "no such command" "stacktally: error: no command 'prof' $choose$hint" prof 10
 refuses "no such option" "stacktally: error: no command '-F' $choose$hint" -F 99 profile
 refuses "help of no command" "stacktally: error: no command 'nosuch' $choose$hint" help nosuch
@@ -71,6 +71,43 @@ Try 'stacktally profile --help'." profile -Z
 stacktally
 [ $? -eq 2 ] && [ ! -s "$tmp/out" ] && grep -q '^  profile ' "$tmp/err"
 check $? "without arguments it shows its help, and fails" "$(head -n 3 "$tmp/out" "$tmp/err")"
+
+# ---- probe
+export STACKTALLY_STATE_FILE=$tmp/state
+# state STATE SECONDS: the file says that it was written so many seconds ago
+state() {
+	python3 -c 'import sys, time
+print("%-8s %20d" % (sys.argv[1], time.monotonic_ns() - int(sys.argv[2]) * 10**9))' "$1" "$2" >"$tmp/state"
+}
+probed() { # probed NAME STATUS TEXT WHAT
+	stacktally probe "$4"
+	[ $? -eq "$2" ] && [ ! -s "$tmp/out" ] && { [ -z "$3" ] || grep -qF -- "$3" "$tmp/err"; }
+	check $? "probe: $1" "$(cat "$tmp/err")"
+}
+probed "no file is not ready" 1 "No such file" ready
+probed "nor alive" 1 "does not tell how the measurement is" alive
+for each in starting ending; do
+	state $each 1
+	probed "what is $each is not ready" 1 "the measurement is $each" ready
+	probed "but alive" 0 "" alive
+done
+state ready 100
+probed "ready" 0 "" ready
+probed "and alive" 0 "" alive
+state ready 200
+probed "without a sign of life it is not ready" 1 "no sign of life for 200 s" ready
+probed "nor alive then" 1 "which was ready" alive
+state ready -1000000000
+probed "nor by a time to come" 1 "no sign of life" alive
+for each in '' ready 'ready x' 'unknown 1' 'readyready 1'; do
+	echo "$each" >"$tmp/state"
+	probed "'$each' in the file tells nothing" 1 "does not tell how" alive
+done
+rm "$tmp/state" && mkfifo "$tmp/state"
+probed "a FIFO tells nothing, and is not waited for" 1 "does not tell how" ready
+unset STACKTALLY_STATE_FILE
+probed "there must be a file" 2 "STACKTALLY_STATE_FILE is not set" ready
+probed "ready or alive, nothing else" 2 "probe takes 'ready' or 'alive', not 'well'" well
 
 # ---- last
 refuses "last without a time" "stacktally last: error: how much of the last time? For example: stacktally last 5m -o before.html

@@ -5,8 +5,15 @@
 
 # runc, as crun refuses machines that have both cgroup hierarchies; the limits, as containers cannot
 # raise them without CAP_SYS_RESOURCE.
-engine=(podman --runtime runc --cgroup-manager=cgroupfs)
-containers=() images=()
+engine=(env "CONTAINERS_CONF=$tmp/containers.conf" podman)
+cat >"$tmp/containers.conf" <<'C'
+[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+C
+containers=() images=() pods=()
 # has_podman: whether containers can be run here; else it says why not
 has_podman() {
 	command -v podman >"$fate" && command -v runc >"$fate" || {
@@ -40,8 +47,8 @@ image() {
 contain() {
 	local name=$1
 	# shellcheck disable=SC2086 # words
-	"${engine[@]}" run -d --name "$name" --network=none --ulimit nofile=1024:1024 \
-		--ulimit nproc=1000:1000 $2 "localhost/$3" "${@:4}" >"$tmp/podman.log" 2>&1 || {
+	"${engine[@]}" run -d --name "$name" --network=none $2 "localhost/$3" "${@:4}" \
+		>"$tmp/podman.log" 2>&1 || {
 		fail "podman runs $name" "$(tail -n 1 "$tmp/podman.log")"
 		return 1
 	}
@@ -51,8 +58,13 @@ contain() {
 }
 # remove NAME
 remove() { "${engine[@]}" rm -f -t 0 "$1" >"$tmp/podman.log" 2>&1; }
+# pod NAME: makes a pod, whose network is the host's; fails where there is no program for its infra container
+pod() {
+	"${engine[@]}" pod create --name "$1" --network=host >"$tmp/podman.log" 2>&1 && pods+=("$1")
+}
 remove_all() {
 	local each
+	for each in "${pods[@]}"; do "${engine[@]}" pod rm -f -t 0 "$each" >"$tmp/podman.log" 2>&1; done
 	for each in "${containers[@]}"; do remove "$each"; done
 	for each in "${images[@]}"; do "${engine[@]}" rmi -f "$each" >"$tmp/podman.log" 2>&1; done
 }

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "notify/notify.h"
+#include "notify/state_file.h"
 
 /* The manager's end. The kernel chooses an abstract name, of five digits; *ret_name begins with @.
  */
@@ -157,6 +158,55 @@ static void other_addresses_are_refused(void **state)
 	unsetenv("NOTIFY_SOCKET");
 }
 
+static void assert_state(const char *path, enum measurement_state expected)
+{
+	enum measurement_state state = N_STATES;
+	uint64_t age_ns = UINT64_MAX;
+
+	assert_int_equal(state_file_read(path, &state, &age_ns), 0);
+	assert_int_equal(state, expected);
+	assert_true(age_ns < 10 * NS_PER_SECOND);
+}
+
+static void a_file_has_the_state(void **state)
+{
+	char path[] = "/tmp/stacktally-state-XXXXXX";
+	uint64_t old_ns, age_ns;
+	enum measurement_state now;
+	struct notify *notify = NULL;
+	struct error err = { 0 };
+	int fd = mkstemp(path);
+
+	(void)state;
+	close(fd);
+	unsetenv("NOTIFY_SOCKET");
+	setenv(NOTIFY_FILE, path, 1);
+	assert_int_equal(notify_open(&notify, NULL), 0);
+	assert_null(getenv(NOTIFY_FILE));
+	assert_true(notify_alive_every(notify) == NOTIFY_FILE_EVERY);
+	assert_state(path, STATE_STARTING);
+	notify_alive(notify);
+	assert_state(path, STATE_STARTING);
+	assert_int_equal(notify_ready(notify, NULL), 0);
+	assert_state(path, STATE_READY);
+	usleep(20000);
+	assert_int_equal(state_file_read(path, &now, &old_ns), 0);
+	notify_alive(notify);
+	assert_int_equal(state_file_read(path, &now, &age_ns), 0);
+	assert_true(age_ns < old_ns);
+	notify_stopping(notify);
+	assert_state(path, STATE_ENDING);
+	notify_alive(notify);
+	assert_state(path, STATE_ENDING);
+	notify_close(notify);
+	unlink(path);
+
+	setenv(NOTIFY_FILE, "/nonexistent/state", 1);
+	assert_true(notify_open(&notify, &err) < 0);
+	assert_non_null(strstr(err.text, "cannot write the state to /nonexistent/state"));
+	unsetenv(NOTIFY_FILE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +214,7 @@ int main(void)
 		cmocka_unit_test(a_manager_is_told_what_happens),
 		cmocka_unit_test(the_watchdog_is_told_twice_as_often_as_it_wants),
 		cmocka_unit_test(other_addresses_are_refused),
+		cmocka_unit_test(a_file_has_the_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,5 +8,5 @@ function __stacktally_complete_rest
     complete -C (string join ' ' -- $words[2..-1] (commandline -ct))
 end
 complete -c stacktally -f
-complete -c stacktally -n __stacktally_needs_command -a 'profile stackcount check last help --help --version'
+complete -c stacktally -n __stacktally_needs_command -a 'profile stackcount check last probe help --help --version'
 complete -c stacktally -n 'not __stacktally_needs_command' -a '(__stacktally_complete_rest)'

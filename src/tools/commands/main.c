@@ -11,6 +11,7 @@
 #include "cli/version.h"
 #include "commands/command.h"
 #include "commands/last_command.h"
+#include "run/probe.h"
 
 static const struct command *const commands[] = { &profile_command, &stackcount_command };
 
@@ -28,6 +29,8 @@ static const char help[] =
 	      "  check [--json]        try what works on this machine, and say what is missing\n"
 	      "                        and how to get it\n"
 	      "  last TIME             report the last minutes, which profile --keep has kept\n"
+	      "  probe ready|alive     tell by the exit status whether the measurement works\n"
+	      "                        that keeps the file STACKTALLY_STATE_FILE\n"
 	      "  help [COMMAND]        show the help of a command\n"
 	      "\n"
 	      "options:\n"
@@ -92,6 +95,17 @@ static int front_check(const struct command_line *line, int argc, char **argv)
 	return message_usage_error(line, &err);
 }
 
+static int front_probe(const struct command_line *line, int argc, char **argv)
+{
+	struct error err = { 0 };
+
+	if (argc == 3 && is_one_of(argv[2], "-h", "--help"))
+		return answer(help);
+	if (probe(argc == 3 ? argv[2] : "", &err) == 0)
+		return EXIT_CLASS_OK;
+	return message_error(line->program, &err);
+}
+
 static int front(int argc, char **argv)
 {
 	static const struct command_line line = { .program = "stacktally" };
@@ -108,6 +122,8 @@ static int front(int argc, char **argv)
 		return answer_version();
 	if (!strcmp(argv[1], "check"))
 		return front_check(&line, argc, argv);
+	if (!strcmp(argv[1], "probe"))
+		return front_probe(&line, argc, argv);
 	if (!strcmp(argv[1], "help")) {
 		argv[1] = argv[2];
 		argv[2] = "--help";
@@ -120,7 +136,7 @@ static int front(int argc, char **argv)
 		return run_command(command, argc - 1, argv + 1);
 	error_usage(&err,
 		    "no command '%s' (choose from 'profile', 'stackcount', 'check', 'last', "
-		    "'help')",
+		    "'probe', 'help')",
 		    argv[1]);
 	return message_usage_error(&line, &err);
 }

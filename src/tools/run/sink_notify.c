@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A service manager that started the measurement: what it asks for, and what it is told. It asks
- * for signs of life, for which the session comes back as often as its watchdog wants, and for
+ * A service manager that started the measurement, or probes: what they ask for, and what they are
+ * told. They ask for signs of life, for which the session comes back as often as they want, and a manager for
  * reloads by SIGHUP, which ends an interval then and not the measurement.
  */
 #include "notify/notify.h"

@@ -149,4 +149,29 @@ works "$pid" 20
 remove "$name"
 sampled
 has "a container of Podman that is gone keeps its name" "^/.*libpod-$id \\($name\\);nested;.*;burn(;|$)"
+
+# ---- a pod of Podman
+if command -v catatonit >"$fate" && pod "$name-pod"; then
+	"${engine[@]}" run -d --pod "$name-pod" --name "$name-in" "localhost/$name" /bin/nested >"$tmp/podman.log" 2>&1
+	check $? "Podman runs a container in a pod" "$(tail -n 1 "$tmp/podman.log")"
+	containers+=("$name-in")
+	id=$(tail -n 1 "$tmp/podman.log")
+	measure -F 499 -U -f --show-cgroup --name nested --pod "$name-pod" $slow
+	has "Podman's pods have names, and so have their containers" \
+		"^/.*libpod-$id \\($name-pod/$name-in\\);nested;.*;burn(;|$)"
+	[ "$(counted "libpod-$id")" -eq "$(total)" ]
+	check $? "--pod NAME chooses it" "$(counted "libpod-$id") of $(total)"
+	measure -F 499 --show-cgroup --pod "$name-pod" -o "$tmp/pod.json" $slow
+	python3 - "$tmp/pod.json" "$id" "$name" <<'P' >"$tmp/log" 2>&1
+import json, sys
+stacks = [s for s in json.load(open(sys.argv[1]))["stacks"] if s["comm"] == "nested"]
+assert stacks, "no stacks"
+for stack in stacks:
+    assert stack["k8s.pod.name"] == sys.argv[3] + "-pod", stack
+    assert sys.argv[2] in stack["cgroup"], stack
+P
+	check $? "and the labels have the container's id, not the pod's" "$(tail -n 1 "$tmp/log" | cut -c 1-300)"
+else
+	skip "Podman's pods" "$(command -v catatonit >"$fate" || echo "catatonit is not installed") $(tail -n 1 "$tmp/podman.log")"
+fi
 finish

@@ -15,6 +15,14 @@ if ! why=$(has_podman); then
 fi
 at_exit=remove_all
 me=stacktally-roots-$$
+# watch PID... -- OPTION...: samples until each of these processes has worked for half a second
+watch() {
+	local pids=()
+	while [ "$1" != -- ]; do pids+=("$1") && shift; done
+	sample -U -F 499 "${@:2}"
+	for each in "${pids[@]}"; do works "$each" 50; done
+	sampled
+}
 # named NAME: most of the samples have their names
 named() {
 	named_work "$known"
@@ -27,7 +35,7 @@ root_of "$tmp/debian/inner" "$programs/nested"
 image "$me-debian" "$tmp/debian"
 contain "$me-1" "" "$me-debian" /bin/nested || finish
 one=$pid
-measure -U -F 499 -f --container "$me-1" $slow
+watch "$one" -- --container "$me-1"
 named "in a root of Debian"
 contain "$me-2" "" "$me-debian" /bin/nested || finish
 two=$pid
@@ -36,23 +44,23 @@ tables() {
 }
 [ "$(tables "$one")" = "$(tables "$one,$two")" ]
 check $? "two containers of one image share tables" "$(tables "$one"), $(tables "$one,$two")"
-measure -U -F 499 -f --show-cgroup -p "$one,$two" $slow
+watch "$one" "$two" -- --show-cgroup -p "$one,$two"
 [ "$(counted "\\($me-1\\);nested;.*;burn")" -gt 5 ] && [ "$(counted "\\($me-2\\);nested;.*;burn")" -gt 5 ]
 check $? "and are told apart" "$(cut -c 1-150 "$out" | tail -n 2)"
 mv "/proc/$two/root/bin/recursion" "/proc/$two/root/bin/nested"
-measure -U -F 499 -f -p "$two" $slow
+watch "$two" -- -p "$two"
 named "a file in the upper layer has replaced the program's"
 lacks "its names are not used" ';descend(;|$)'
 rm "/proc/$one/root/bin/nested"
-measure -U -F 499 -f -p "$one" $slow
+watch "$one" -- -p "$one"
 named "the program's file is deleted"
 contain "$me-3" "" "$me-debian" /bin/chroot /inner /bin/nested || finish
-measure -U -F 499 -f -p "$pid" $slow
+watch "$pid" -- -p "$pid"
 named "in a chroot in a container"
 if contain "$me-4" "--uidmap 0:200000:65536 --gidmap 0:200000:65536" "$me-debian" /bin/nested; then
 	[ "$(stat -c %u "/proc/$pid")" = 200000 ]
 	check $? "(a process is in a user namespace)" "uid $(stat -c %u "/proc/$pid")"
-	measure -U -F 499 -f --container "$me-4" $slow
+	watch "$pid" -- --container "$me-4"
 	named "in a user namespace"
 fi
 sample -U -F 499 --show-cgroup --name nested --container "$me-5*"
@@ -66,7 +74,7 @@ named "in a container that has come, ended and is removed"
 root_of "$tmp/empty" "$programs/nested_static"
 image "$me-empty" "$tmp/empty"
 contain "$me-6" "" "$me-empty" /bin/nested_static || finish
-measure -U -F 499 -f -p "$pid" $slow
+watch "$pid" -- -p "$pid"
 named "a static program in an image of nothing else"
 remove "$me-6"
 if command -v musl-gcc >"$fate" &&
@@ -75,7 +83,7 @@ if command -v musl-gcc >"$fate" &&
 	cp -L /lib/ld-musl-x86_64.so.1 "$tmp/musl/lib/"
 	image "$me-musl" "$tmp/musl"
 	contain "$me-7" "" "$me-musl" /bin/nested || finish
-	measure -U -F 499 -f --container "$me-7" $slow
+	watch "$pid" -- --container "$me-7"
 	named "in a root of musl"
 	remove "$me-7"
 else
