@@ -63,7 +63,8 @@ static const struct own_place own_places[] = {
 	{ "/run/containerd/" TASKS "default/", "/config.json" },
 };
 
-/* Below the directory of containers/storage, of root or of a user. */
+/* Of containers/storage, of root or of a user: the second where there is no overlayfs for it. */
+static const char *const drivers[] = { STORAGE, "/containers/storage/vfs-containers/" };
 static const char *const lists[] = { "containers.json", "volatile-containers.json" };
 
 int containers_new(struct roots *roots, struct file_opener *opener, struct confined *readers,
@@ -174,12 +175,12 @@ static void look_for_pod(struct containers *containers, struct search *search,
 
 /* `data` is where root, or a user, has data of programs. */
 static void look_in_storage(struct containers *containers, struct search *search, const char *data,
-			    uid_t owner)
+			    uid_t owner, const char *driver)
 {
 	struct storage storage = { .owner = owner };
 	const struct container_listed *listed;
 
-	snprintf(storage.path, sizeof(storage.path), "%s" STORAGE, data);
+	snprintf(storage.path, sizeof(storage.path), "%s%s", data, driver);
 	listed = find_listed(containers, search->root, &storage, search->path->container, NULL);
 	if (!listed)
 		return;
@@ -191,16 +192,18 @@ static void look_in_storage(struct containers *containers, struct search *search
 
 static void look_for_container(struct containers *containers, struct search *search)
 {
-	char home[PATH_MAX / 4], data[PATH_MAX / 4 + 32];
+	uid_t owner = search->path->user > 0 ? (uid_t)search->path->user : 0;
+	char home[PATH_MAX / 4], data[PATH_MAX / 4 + 32] = "/var/lib";
 
-	if (search->path->user <= 0) {
+	if (owner == 0) {
 		look_for_own(containers, search);
-		if (!is_found(search))
-			look_in_storage(containers, search, "/var/lib", 0);
-	} else if (users_home((uid_t)search->path->user, home, sizeof(home)) == 0) {
+	} else {
+		if (users_home(owner, home, sizeof(home)) < 0)
+			return;
 		snprintf(data, sizeof(data), "%s/.local/share", home);
-		look_in_storage(containers, search, data, (uid_t)search->path->user);
 	}
+	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]) && !is_found(search); i++)
+		look_in_storage(containers, search, data, owner, drivers[i]);
 }
 
 static void look_in_root(struct containers *containers, struct search *search)

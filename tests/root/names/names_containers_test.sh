@@ -134,6 +134,42 @@ sort "$out" | cmp -s - "$tmp/again"
 check $? "a recording keeps them" "$(diff <(sort "$out") "$tmp/again" | head -n 2 | cut -c 1-200)"
 { kill -KILL "${started[@]}" && wait; } 2>>"$fate"
 
+# ---- a container that a user's Podman runs, in a user namespace; systemd would put it into that cgroup
+cat >"$tmp/rootless.sh" <<'S'
+tmp=$1 profile=$2 top=$3 seconds=$4
+user=$tmp/home
+podman() {
+	setpriv --reuid 12345 --regid 12345 --clear-groups env -i "PATH=$PATH" "HOME=$user" "XDG_RUNTIME_DIR=$user/run" \
+		"CONTAINERS_CONF=$tmp/containers.conf" podman "$@" 2>>"$tmp/podman.err"
+}
+for each in passwd subuid subgid; do mount --bind "$tmp/$each" /etc/$each || exit 1; done
+mkdir -p "$user/run" && rm -rf "$user/.local" && chown -R 12345:12345 "$user" && chmod 700 "$user/run" && cd "$user" || exit 1
+tar -C "$tmp/root" -c . | podman import - localhost/mine && podman run -d --name mine --network=none localhost/mine /bin/nested || exit 1
+id=$(podman inspect -f '{{.Id}}' mine) pid=$(podman inspect -f '{{.State.Pid}}' mine)
+cgroup=$top/user.slice/user-12345.slice/user@12345.service/user.slice/libpod-$id.scope
+mkdir "$cgroup" && echo "$pid" >"$cgroup/cgroup.procs" && cp "/proc/$pid/uid_map" "$tmp/uid_map" &&
+	"$profile" -F 499 -U -f --show-cgroup --container mine "$seconds" >"$tmp/rootless.folded"
+podman rm -f -t 0 mine
+podman rmi -a -f
+S
+root_of "$tmp/root" "$programs/nested"
+echo "somebody:300000:65536" | tee "$tmp/subuid" >"$tmp/subgid"
+chmod 711 "${TMPDIR-$tmp}"
+chmod 644 "$tmp"/sub?id "$tmp/passwd" "$tmp/containers.conf"
+if command -v newuidmap podman runc >"$fate" && [ -e /etc/subuid ] && [ -e /etc/subgid ]; then
+	mkdir -p "$top/user.slice/user-12345.slice/user@12345.service/user.slice"
+	unshare -m --propagation private bash "$tmp/rootless.sh" "$tmp" "$(realpath "$profile")" "$top" $slow >"$tmp/log" 2>"$err"
+	out=$tmp/rootless.folded
+	[ "$(awk 'NR == 2 { print $2 }' "$tmp/uid_map")" = 300000 ]
+	check $? "(a user's Podman runs it in a user namespace)" "$(tail -n 2 "$tmp/log" "$err" "$tmp/podman.err")"
+	has "a container of a user's Podman has its name, and its stacks theirs" \
+		"^$below/.*/libpod-[0-9a-f]*.scope \\(mine\\);nested;.*;main;outer;middle;inner;burn(;|$)"
+	[ "$(total)" -gt 0 ] && [ "$(counted ' \(mine\);nested;')" -eq "$(total)" ]
+	check $? "--container chooses it" "$(counted ' \(mine\);nested;') of $(total)"
+else
+	skip "a user's Podman" "podman, runc or newuidmap is not installed"
+fi
+
 # ---- a container of Podman that is gone before the report
 if ! why=$(has_podman); then
 	skip "names of Podman's containers" "$why"
