@@ -17,7 +17,7 @@ DEFINE_OWN(struct notify, notify_close)
 struct notify {
 	int state_file; /* -1: none */
 	enum measurement_state state;
-	int socket; /* -1: no manager */
+	int socket;		    /* -1: no manager */
 	struct sockaddr_un address; /* not connected: a manager that starts anew has a new socket */
 	socklen_t address_size;
 	double alive_every; /* seconds; 0: no watchdog */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A service manager that started the measurement, or probes: what they ask for, and what they are
- * told. They ask for signs of life, for which the session comes back as often as they want, and a manager for
- * reloads by SIGHUP, which ends an interval then and not the measurement.
+ * told. They ask for signs of life, for which the session comes back as often as they want, and a
+ * manager for reloads by SIGHUP, which ends an interval then and not the measurement.
  */
 #include "notify/notify.h"
 #include "run/sink.h"
