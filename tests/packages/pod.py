@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """pod.py DIRECTORY IMAGE URL: prints the pod that the DaemonSet of DIRECTORY makes on a node, for `podman
-play kube`: its config map with URL in place of what its file says, the node's name, and the host's network.
+play kube`: with the settings of its config map but for URL, the name of a node, and the host's network.
+Variables in the command are replaced, as the kubelet does.
 """
+import re
 import sys
 
 import yaml
@@ -29,11 +31,13 @@ def main():
             del variable["valueFrom"]
             variable["value"] = "here"
         elif "configMapKeyRef" in source:
-            settings[source["configMapKeyRef"]["key"]] # there must be one
-    yaml.safe_dump_all([
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": generator["name"]}, "data": settings},
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "stacktally", **template["metadata"]},
-         "spec": spec}], sys.stdout)
+            del variable["valueFrom"]
+            variable["value"] = settings[source["configMapKeyRef"]["key"]]
+    values = {variable["name"]: variable["value"] for variable in container["env"]}
+    container["command"] = [re.sub(r"\$\((\w+)\)", lambda found: values[found[1]], word)
+                            for word in container["command"]]
+    yaml.safe_dump({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "stacktally", **template["metadata"]},
+                    "spec": spec}, sys.stdout)
 
 
 main()
