@@ -48,6 +48,8 @@ __noinline int interp_begin(__u32 number, __u32 first)
 	if (!slot)
 		return 0;
 	frames_begin(slot, first);
+	/* As a walk before this one has ended does not count: that may have begun in [uprobes]. */
+	slot->stack.flags &= ~WIRE_STACK_UNPAIRED;
 	interp = &slot->interp;
 	interp->language = LANGUAGE_NONE;
 	interp->may_lock = may_lock(number);

@@ -114,13 +114,24 @@ sub work {
 $| = 1;
 print "ready $$\n";
 <STDIN>;
-work((times)[0] + 1.5);
+work((times)[0] + ($ARGV[0] // 1.5));
 S
 sample_ready -F 499 -U -o "$tmp/busy.svg" -- "$perl" "$tmp/busy.pl"
 work=$(counted '[{]main[}] \(busy\.pl\);main::work \(busy\.pl\)')
 ran=$(counted ';perl_run;')
 calculates "$ran > 100 && $work > 0.97 * $ran"
 check $? "samples have functions" "$work of $ran"
+# Of a probed instruction the kernel executes a copy, where samples are then: they have functions, too.
+begin_ready "$perl" "$tmp/busy.pl" 0.2 && attach -p "$pid" c:free && sample -p "$pid" -F 499
+let_go
+sampled
+detach
+has "samples in the copy of a probed instruction have functions" \
+	'main::work \(busy\.pl\);.*;free;asm_exc_debug;|main::work \(busy\.pl\);.*;free;.*uprobe'
+work=$(counted '[{]main[}] \(busy\.pl\);main::work \(busy\.pl\)')
+ran=$(counted ';perl_run;')
+calculates "$ran > 100 && $work > 0.97 * $ran"
+check $? "... all of them" "$work of $ran"
 grep -q '>Perl</text>' "$tmp/busy.svg"
 check $? "a picture tells Perl's functions from others" "$(grep -o 'id="legend".*' "$tmp/busy.svg" | cut -c 1-300)"
 finish
