@@ -55,14 +55,23 @@ fake hang <<<'# timeout: 1
 echo "ok one"; exec tail -f /dev/null'
 expect "a test that hangs is ended and fails" 1 "1 passed, 1 failed, 0 skipped" "ran out of its 2 s"
 
+# is_killed NAME: the process in $TMPDIR/left is
+is_killed() {
+	# A zombie that waits for its parent is as good as gone.
+	if [ "$(ps -o stat= -p "$(cat "$TMPDIR/left")" | cut -c1)" = S ]; then
+		echo "FAIL $1: process $(cat "$TMPDIR/left") still runs"
+	else
+		echo "ok $1"
+	fi
+}
 fake leave <<<'tail -f /dev/null & echo $! >'"$TMPDIR/left"'; echo "ok one"'
 expect "a test may leave a process running" 0 "1 passed, 0 failed, 0 skipped"
-# A zombie that waits for its parent is as good as gone.
-if [ "$(ps -o stat= -p "$(cat "$TMPDIR/left")" | cut -c1)" = S ]; then
-	echo "FAIL a process that a test leaves is killed: process $(cat "$TMPDIR/left") still runs"
-else
-	echo "ok what a test leaves running is killed"
-fi
+is_killed "what a test leaves running is killed"
+fake leave <<<'setsid bash -c "echo \$\$ >'"$TMPDIR/left.new; mv $TMPDIR/left.new $TMPDIR/left"'; exec tail -f /dev/null" &
+until [ -e '"$TMPDIR/left"' ]; do sleep 0.01; done; echo "ok one"'
+rm "$TMPDIR/left"
+expect "one in a session of its own is named" 0 "1 passed, 0 failed, 0 skipped" "cli/leave_test.sh left running: "
+is_killed "and killed"
 
 fake tmp <<<'touch "$TMPDIR/file"; echo "$TMPDIR" >'"$TMPDIR/where"'; echo "ok one"'
 expect "a test has a directory for its files" 0 "1 passed, 0 failed, 0 skipped"

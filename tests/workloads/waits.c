@@ -224,15 +224,36 @@ static struct waiter waiters[] = {
 
 static void read_schedstat(struct waiter *waiter)
 {
-	char path[64];
-	FILE *file;
+	char text[128];
+	ssize_t size;
+	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%ld/schedstat", waiter->tid);
-	file = fopen(path, "r");
-	if (!file || fscanf(file, "%lu %lu %lu", &waiter->run, &waiter->delay, &waiter->turns) != 3)
+	snprintf(text, sizeof(text), "/proc/self/task/%ld/schedstat", waiter->tid);
+	fd = open(text, O_RDONLY);
+	size = read(fd, text, sizeof(text) - 1);
+	text[size > 0 ? size : 0] = 0;
+	if (sscanf(text, "%lu %lu %lu", &waiter->run, &waiter->delay, &waiter->turns) != 3)
 		abort();
-	fclose(file);
+	close(fd);
 	waiter->life = clock_ns(CLOCK_MONOTONIC) - waiter->born;
+}
+
+/*
+ * When the calling thread, which has run and waited for a CPU only, was made. Its maker does not
+ * know: it may lose its CPU before or after that.
+ */
+static uint64_t time_of_birth(struct waiter *waiter)
+{
+	uint64_t now, used, turns;
+
+	do {
+		read_schedstat(waiter);
+		turns = waiter->turns;
+		now = clock_ns(CLOCK_MONOTONIC);
+		used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		read_schedstat(waiter);
+	} while (waiter->turns != turns);
+	return now - used - waiter->delay;
 }
 
 /*
@@ -256,6 +277,7 @@ static void *start(void *argument)
 	struct waiter *waiter = argument;
 
 	waiter->tid = syscall(SYS_gettid);
+	waiter->born = time_of_birth(waiter);
 	pthread_setname_np(pthread_self(), waiter->name);
 	pthread_barrier_wait(&all_there);
 	waiter->wait(waiter->which);
@@ -272,11 +294,9 @@ int main(int argc, char **argv)
 		return 1;
 	pthread_barrier_init(&all_there, NULL, N_WAITERS + 1);
 	until_ns = ns ? clock_ns(CLOCK_MONOTONIC) + ns : 0;
-	for (size_t i = 0; i < N_WAITERS; i++) {
-		waiters[i].born = clock_ns(CLOCK_MONOTONIC);
+	for (size_t i = 0; i < N_WAITERS; i++)
 		if (pthread_create(&waiters[i].thread, NULL, start, &waiters[i]))
 			return 1;
-	}
 	pthread_barrier_wait(&all_there);
 	if (!ns)
 		say_ready();

@@ -14,6 +14,14 @@ of() {
 # near A B SHARE SLACK: whether A and B differ by less than the share of B, or by the slack
 near() { calculates "($1 > $2 ? $1 - $2 : $2 - $1) <= ($2 * $3 > $4 ? $2 * $3 : $4)"; }
 
+# measure_off ARGUMENT...: measures time off the CPU; sets $lasted to the microseconds that the measurement
+# took, which is a little more than was asked for where the machine is busy
+measure_off() {
+	rm -f "$tmp"/off.*.json
+	measure --off-cpu -o - -o "$tmp/off.%n.json" --format folded --format json "$@"
+	lasted=$(sed -n 's/.*"duration_ns":\([0-9]*\),.*/\1/p' "$tmp"/off.*.json | awk '{ sum += $1 } END { print sum / 1000 }')
+}
+
 # ---- for each thread, the times on the CPU, blocked and waiting add up to its life
 # Each switch is walked, whatever that takes.
 stolen=$(stolen_ms)
@@ -29,6 +37,8 @@ stolen_us=$(awk "BEGIN { print 1000 * $stolen + ($(stolen_ms) > 0 ? 1e6 / $(getc
 worst=0 wrong='' late='' share=$(awk "BEGIN { print 0.01 * $slow * $slow }")
 while read -r name tid life run delay turns; do
 	blocked=$(of "$tid" ';[blocked]') waiting=$(of "$tid" ';[waiting for a CPU]')
+	# Its account is from before the process exits, for which this thread waits for a CPU.
+	[ "$name" != asleep ] || waiting=$delay
 	error=$(awk -v l="$life" -v s=$((run + blocked + waiting)) \
 		'BEGIN { e = (s > l ? s - l : l - s) / l * 100; printf "%.3f", e }')
 	calculates "$error > $worst" && worst=$error
@@ -64,20 +74,24 @@ lacks "no stack is without a leaf" '[^]]$'
 
 # ---- threads that are asleep from before the start until after the end
 begin "$programs/waits" 0 || finish
-measure --off-cpu --budget 100 --per-thread -f -p "$pid" 2
+measure_off --budget 100 --per-thread -p "$pid" 2
 tid=$(for task in /proc/"$pid"/task/*; do
 	[ "$(cat "$task/comm")" = asleep ] && echo "${task##*/}"
 done)
-near "$(of "$tid" ';[blocked]')" 2000000 "$share" 0
+near "$(of "$tid" ';[blocked]')" "$lasted" "$share" 0
 check $? "a thread asleep throughout counts with the time of the measurement" \
 	"$(of "$tid" ';[blocked]') us"
 has "with its stack, though it never ran" "^asleep-$pid/$tid;.*;start;sleep_on;.*read;.*;\\[blocked\\]\$"
-[ "$(counted "^[a-z0-9]+-$pid/[0-9]+;(.*\\[unwind:|\\[blocked|\\[stack not read)")" -lt $(($(total) * slow * slow / 1000)) ]
+[ "$(counted "^[a-z0-9]+-$pid/[0-9]+;(.*\\[unwind:|\\[blocked|\\[stack not read.*\\[blocked)")" -lt $(($(total) * slow * slow / 1000)) ]
 check $? "all stacks are complete" "$(grep -E '\[unwind:|^[^;]*;\[blocked|\[stack not read' "$out" | cut -c 1-200 | tail -n 3)"
+# A thread that is ready when the measurement begins may have its turn before its stack is read. How long it
+# waited depends on what else runs, as all its waiting does, of which the first wait is a small part.
+calculates "$(counted '\[stack not read\];\[waiting') <= 0.1 * $slow * $(counted '\[waiting for a CPU\]$')"
+check $? "but those of threads that were ready at the start" "$(grep '\[stack not read' "$out" | tail -n 3)"
 tid=$(for task in /proc/"$pid"/task/*; do
 	[ "$(cat "$task/comm")" = naps ] && echo "${task##*/}"
 done)
-near $(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]'))) 2000000 "$share" 0
+near $(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]'))) "$lasted" "$share" 0
 check $? "and so does one that naps all the time" "$(of "$tid" ';[blocked]') us"
 measure --off-cpu -f -p "$pid" --state 0 1
 [ "$(total)" -gt 0 ] && [ "$(counted '\[blocked\]$')" -eq 0 ]
@@ -89,10 +103,10 @@ check $? "--state 1 chooses threads that slept" "$(grep run_only "$out" | tail -
 if ((slow > 1)); then
 	skip "filters, intervals and the budget" "this workload takes minutes on an emulated machine"
 else
-	measure --off-cpu --per-thread -f -L "$tid" 1
+	measure_off --per-thread -L "$tid" 1
 	[ "$(cut -d';' -f1 "$out" | sort -u)" = "naps-$pid/$tid" ]
 	check $? "-L selects one thread" "$(cut -d';' -f1 "$out" | sort -u)"
-	near "$(total)" 1000000 "$share" 0
+	near "$(total)" "$lasted" "$share" 0
 	check $? "whose time is that of the measurement" "$(total) us"
 	measure --off-cpu -f --name naps 1
 	[ "$(cut -d';' -f1 "$out" | sort -u)" = naps ]
@@ -103,12 +117,12 @@ else
 	[ "$(counted '^naps-.*;nap;')" -gt 500000 ] && [ "$(counted '^(short|epoll)-')" -eq 0 ]
 	check $? "--min-block and --max-block choose absences by their length" "$(tail -n 2 "$out")"
 	# ---- intervals
-	measure --off-cpu --per-thread -f -L "$tid" -i 0.5 2
-	[ "$status" -eq 0 ] && near "$(total)" 2000000 "$share" 0
+	measure_off --per-thread -L "$tid" -i 0.5 2
+	[ "$status" -eq 0 ] && near "$(total)" "$lasted" "$share" 0
 	check $? "the intervals add up to the whole" "$(total) us"
 
 	# ---- within the budget, walked switches stand for all
-	measure --off-cpu --budget 100 --per-thread -f -p "$pid" 2
+	measure_off --budget 100 --per-thread -p "$pid" 2
 	whole=$(total)
 	# A rare long absence of a thread with short ones may count 256 times: in 2 s, that is up to 15 %.
 	measure --off-cpu --per-thread -f -p "$pid" 8
