@@ -40,15 +40,21 @@ static void wait_for_something(struct session *session)
 	ppoll(fds, sizeof(fds) / sizeof(fds[0]), &timeout, NULL);
 }
 
-/* Looks after what was chosen; true if that has ended. */
-static bool targets_are_over(struct session *session, uint64_t now)
+/* Looks which of the chosen cgroups are there, if any was made or removed. */
+static void look_at_groups(struct session *session)
 {
 	uint64_t changes, lost;
 
-	if (!schedule_look_is_due(&session->schedule, now))
-		return false;
 	kernel_side_cgroup_changes(&session->side, &changes, &lost);
 	groups_follow(session->groups, changes);
+}
+
+/* Looks after what was chosen; true if that has ended. */
+static bool targets_are_over(struct session *session, uint64_t now)
+{
+	if (!schedule_look_is_due(&session->schedule, now))
+		return false;
+	look_at_groups(session);
 	return targets_ended(session->targets);
 }
 
@@ -103,6 +109,7 @@ static int finish(struct session *session, struct error *err)
 	 */
 	kernel_side_arm(&session->side, false);
 	session->stopped = monotonic_ns();
+	look_at_groups(session);
 	if (ops->stop_begin)
 		ops->stop_begin(session->trigger);
 	if (ops->stop_waits)

@@ -69,7 +69,6 @@ sample -U -F 499 --service "web$$"
 works "$web_pid" 30
 { kill -KILL "$web_pid" && wait "$web_pid"; } 2>>"$fate"
 await 5 rmdir "$top/$web" 2>>"$fate"
-sleep 0.3
 within $web "$programs/nested_static"
 web_pid=$!
 works "$web_pid" 30

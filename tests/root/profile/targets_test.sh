@@ -100,7 +100,6 @@ says "which the message says" "^the cgroup /$group/inner was removed and made ag
 sample -U -F 499 --cgroup "/$group/inner"
 end
 await 10 rmdir "$root/$group/inner" 2>>"$fate"
-sleep 0.3
 sampled
 says "one that stays away is told" "^the cgroup /$group/inner was removed during the measurement, and is not"
 finish
