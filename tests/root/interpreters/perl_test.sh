@@ -43,16 +43,18 @@ oracle "$perl" c "$tmp/oracle" "$perl"
 
 # Order: native frames of the C code between functions stay.
 cat >"$tmp/order.pl" <<'S'
-select undef, undef, undef, 0.3;
+$| = 1;
+print "ready $$\n";
+<STDIN>;
 sub by_key { getppid(); $a <=> $b }
 sub outer { my @it = sort by_key 2, 1 }
 outer();
 S
-count -f c:getppid -- "$perl" "$tmp/order.pl"
+count_ready -f c:getppid -- "$perl" "$tmp/order.pl"
 has "native frames are in their places" \
 	';perl_run;[{]main[}] \(order\.pl\);main::outer \(order\.pl\);Perl_pp_sort;[^()]*;main::by_key \(order\.pl\);Perl_pp_getppid;getppid$'
 lacks "the evaluator's frames are not shown" 'Perl_runops_standard'
-count -f --native c:getppid -- "$perl" "$tmp/order.pl"
+count_ready -f --native c:getppid -- "$perl" "$tmp/order.pl"
 has "--native shows them, too" \
 	';Perl_runops_standard;[{]main[}] \(order\.pl\);main::outer \(order\.pl\);.*;Perl_runops_standard;main::by_key \(order\.pl\);'
 count -o "$tmp/r.stacktally" -o "$tmp/r.folded" c:getppid -- "$perl" "$tmp/order.pl"
@@ -69,10 +71,12 @@ if [ -e "$headers/perl.h" ] && gcc -w -D_GNU_SOURCE -D_REENTRANT -I "$headers" -
 package Handler;
 sub handle { inner(); eval { inner() }; my @it = sort { inner(); $a <=> $b } 2, 1; inner() }
 sub inner { getppid() }
-select undef, undef, undef, 0.3;
+$| = 1;
+print "ready $$\n";
+<STDIN>;
 handle();
 S
-	count -f c:getppid -- "$tmp/embedded" "$tmp/handler.pl"
+	count_ready -f c:getppid -- "$tmp/embedded" "$tmp/handler.pl"
 	is "embedded: what the file does" \
 		"$(counted ';perl_run;[{]main[}] \(handler\.pl\);Handler::handle \(handler\.pl\);.*Handler::inner \(handler\.pl\);[^()]*getppid$')" 4
 	is "embedded: what C code calls" \

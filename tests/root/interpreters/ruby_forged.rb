@@ -3,7 +3,9 @@
 # ruby_forged.rb. Each call is from the function named after the change. For Ruby 3.1.
 require "fiddle"
 
-sleep 1 # until the library has its table
+$stdout.sync = true
+puts "ready #{$$}"
+$stdin.gets # until the library has its table
 
 def word(at) = Fiddle::Pointer.new(at)[0, 8].unpack1("Q")
 

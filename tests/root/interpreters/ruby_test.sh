@@ -47,33 +47,37 @@ equal "with YJIT: functions and counts are the program's own" "$root/tmp/account
 
 # Order: native frames of the C code between functions stay.
 cat >"$root/tmp/order.rb" <<'S'
-sleep 1
+$stdout.sync = true
+puts "ready #{$$}"
+gets
 def leaf = Process.ppid
 def outer = [2, 1].sort_by { |x| leaf; x }
 outer
 S
-count -f "$libc:getppid" -- "${ruby[@]}" /tmp/order.rb
+count_ready -f "$libc:getppid" -- "${ruby[@]}" /tmp/order.rb
 has "native frames are in their places" \
 	';<main> \(order\.rb\);outer \(order\.rb\);[^()]*;rb_ary_each;[^()]*;block in outer \(order\.rb\);leaf \(order\.rb\);[^()]*getppid$'
 evaluator=$(sed -n 's/.*;rb_vm_exec;block in outer (order.rb);leaf (order.rb);.*/&/p' "$out" | wc -l)
 is "the evaluator's frames are not shown" "$evaluator" 1
-count -f --native "$libc:getppid" -- "${ruby[@]}" /tmp/order.rb
+count_ready -f --native "$libc:getppid" -- "${ruby[@]}" /tmp/order.rb
 has "--native shows them, too" \
 	';rb_vm_exec;\[libruby[^;()]*\];<main> \(order\.rb\);outer \(order\.rb\);.*;rb_vm_exec;\[libruby[^;()]*\];block in outer '
 
 # A fiber's stack begins where the fiber does.
 cat >"$root/tmp/fiber.rb" <<'S'
-sleep 1
+$stdout.sync = true
+puts "ready #{$$}"
+gets
 def work = Process.ppid
 Fiber.new { work }.resume
 S
-count -f "$libc:getppid" -- "${ruby[@]}" /tmp/fiber.rb
+count_ready -f "$libc:getppid" -- "${ruby[@]}" /tmp/fiber.rb
 is "a fiber's stack is whole" \
 	"$(counted ';\[unwind: a fiber began\];[^()]*block in <main> \(fiber\.rb\);work \(fiber\.rb\);[^()]*getppid$')" 1
 
 # Structures that are bent: the walk ends, says why, and native frames go on.
 cp "$here/ruby_forged.rb" "$root/tmp"
-count -f "$libc:getppid" -- "${ruby[@]}" /tmp/ruby_forged.rb
+count_ready -f "$libc:getppid" -- "${ruby[@]}" /tmp/ruby_forged.rb
 is "a circle is followed for a while only" "$(counted 'rb_vm_exec;[^;]*;\[ruby: too deep\];[^()]*;getppid$')" 1
 is "where a wild pointer leads is not read" "$(counted 'rb_vm_exec;[^;]*;\[ruby: unreadable\];[^()]*;getppid$')" 6
 is "functions that end nowhere are torn" "$(counted 'rb_vm_exec;[^;]*;\[ruby: torn\];[^()]*;getppid$')" 1
