@@ -96,11 +96,13 @@ FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 # Programs that tests measure. lib*.c is a shared library; a line `cflags: ...` in a source adds
 # compiler flags.
 RUSTC := $(shell command -v rustc 2>/dev/null)
+JAVAC := $(shell command -v javac 2>/dev/null)
 WORKLOAD_LIBS := $(wildcard tests/workloads/lib*.c)
 WORKLOAD_SOURCES := $(filter-out $(WORKLOAD_LIBS),$(wildcard tests/workloads/*.c \
 	tests/workloads/*.cc tests/workloads/*/*.c tests/workloads/*/*.cc \
 	$(if $(RUSTC),tests/workloads/*.rs)))
-WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LIBS:.c=.so))
+WORKLOADS := $(addprefix $(BUILD)/,$(basename $(WORKLOAD_SOURCES)) $(WORKLOAD_LIBS:.c=.so) \
+	$(if $(JAVAC),$(patsubst %.java,%.class,$(wildcard tests/workloads/*.java))))
 # Compares two walks of kernel stacks; has its own BPF object.
 COMPARE := $(BUILD)/tests/walks/kernel/compare
 COMPARE_BPF := $(KERNEL_BUILD)/tests/walks/kernel/compare.bpf.o
@@ -255,6 +257,10 @@ $(BUILD)/tests/workloads/%: tests/workloads/%.cc
 $(BUILD)/tests/workloads/%: tests/workloads/%.rs
 	@mkdir -p $(@D)
 	$(call say,WORKLOAD,$@)env -u MAKEFLAGS $(RUSTC) -g -C force-frame-pointers=yes -o $@ $< $(own_flags)
+
+$(BUILD)/tests/workloads/%.class: tests/workloads/%.java
+	@mkdir -p $(@D)
+	$(call say,WORKLOAD,$@)$(JAVAC) -d $(@D) $<
 
 # Newer releases of Go compile pprof when it is first asked for: once here, not in each test.
 PPROF := $(if $(shell command -v go),$(BUILD)/go-cache/has-pprof)

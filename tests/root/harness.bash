@@ -68,7 +68,7 @@ begin() {
 	started+=("$child")
 	said='' pid=
 	exec {reading}<"$fifo"
-	while read -r -t 60 line <&"$reading"; do
+	while read -r -t $((60 * slow)) line <&"$reading"; do
 		said+=$line$'\n'
 		case $line in ready*) pid=${line#ready } && return 0 ;; esac
 	done
