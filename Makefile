@@ -183,7 +183,15 @@ $(filter $(BUILD)/src/measure/%,$(CORE_OBJECTS)) $(UNIT_TESTS:=.o): | $(SKELETON
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(LANGUAGE_HEADERS)
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@ \
+		$(if $(KEPT_NAMES),&& $(OBJCOPY) -w --keep-global-symbol='$(KEPT_NAMES)' $@)
+
+# The BPF programs' walks, compiled for user space: their names stay in their object, and they read words
+# where they are.
+USER_WALK := $(BUILD)/src/measure/user_walk/user_walk.o
+$(USER_WALK): KEPT_NAMES := user_walk_*
+$(USER_WALK): override CFLAGS += -fno-strict-aliasing
+$(USER_WALK): override SANITIZE += -fno-sanitize=alignment
 
 # The commands contain the page of .html reports and the script of .svg reports. The page's policy
 # allows only its own script and style, by their hashes.

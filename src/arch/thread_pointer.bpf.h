@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * ARCH_THREAD_POINTER(task): the address by which the current thread, `task`, finds its own data.
- * Part of bpf/task.bpf.h.
+ * ARCH_THREAD_POINTER(task, from): the address by which a thread finds its own data; of one that is
+ * not current, as it was when it left a CPU. `from` is an enum task_from. Part of bpf/task.bpf.h.
  */
 #ifndef STACKTALLY_ARCH_THREAD_POINTER_BPF_H
 #define STACKTALLY_ARCH_THREAD_POINTER_BPF_H

@@ -15,5 +15,5 @@ struct task_struct___arm64 {
 
 #pragma clang attribute pop
 
-#define ARCH_THREAD_POINTER(task)                                                                  \
+#define ARCH_THREAD_POINTER(task, from)                                                            \
 	BPF_CORE_READ((const struct task_struct___arm64 *)(task), thread.uw.tp_value)

@@ -675,6 +675,7 @@ static __always_inline int write_sleeper(struct seq_file *seq, struct task_struc
 		return 0;
 	scratch->is.tid = tid;
 	scratch->is.away = time_away(task);
+	scratch->is.thread_pointer = ARCH_THREAD_POINTER(task, TASK_ARGUMENT);
 	image_cookie(task, TASK_ARGUMENT, &scratch->is.image);
 	scratch->is.stack_start = BPF_CORE_READ(task, mm, start_stack);
 	scratch->is.n_kernel = config_has(WIRE_KERNEL) ? sleeper_stack(task, scratch) : 0;

@@ -103,8 +103,9 @@ static inline __attribute__((always_inline)) __u64 wire_weighted(__u64 ns, __u32
 
 /* A thread that sleeps since before the measurement, as the iterator over threads writes it. */
 struct wire_sleeper {
-	__u64 image;	   /* as in struct wire_stack */
-	__u64 stack_start; /* of the process: the stack pointer that it began with */
+	__u64 image;	      /* as in struct wire_stack */
+	__u64 stack_start;    /* of the process: the stack pointer that it began with */
+	__u64 thread_pointer; /* where the thread finds its own data */
 	__u64 away; /* ns since it left its CPU, when the reader came to its own; 0: not known */
 	__u32 tid;
 	__u32 n_kernel; /* frames */

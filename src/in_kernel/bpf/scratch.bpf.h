@@ -18,7 +18,11 @@
 #include "bpf/unwind_walk.h"
 #include "bpf/wire.h"
 
-const volatile struct wire_config config = { .user_depth = 127, .kernel_depth = 127 };
+/* User space sets it before the verifier sees it; a walk in user space has one of its own. */
+#ifndef CONFIG_STORAGE
+#define CONFIG_STORAGE const volatile
+#endif
+CONFIG_STORAGE struct wire_config config = { .user_depth = 127, .kernel_depth = 127 };
 
 #define config_has(flag) (config.flags & (flag))
 

@@ -155,4 +155,22 @@ static __always_inline bool step_if_usual(struct scratch *slot, __u32 number)
 	return true;
 }
 
+/* Prepares the slot's walk, which has its registers, for the first step. */
+static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
+{
+	struct unwind_walk *walk = &slot->walk;
+
+	walk->layout = layout_of(slot, tgid);
+	walk->known = UNWIND_ALL_KNOWN;
+	walk->rbx_at = 0;
+	walk->start = 0;
+	walk->end = 0;
+	walk->callee_owner = 0;
+	walk->tgid = tgid;
+	walk->may_chain = config.unwind == WIRE_UNWIND_AUTO;
+	walk->by_chain = 0;
+	walk->assumed = 0;
+	walk->last_rule = 0;
+}
+
 #endif

@@ -14,24 +14,6 @@
 #include "bpf/user_frame.bpf.h"
 #include "bpf/user_registers.bpf.h"
 
-/* Prepares the slot's walk, which has its registers, for the first step. */
-static __always_inline void walk_begin(struct scratch *slot, __u32 tgid)
-{
-	struct unwind_walk *walk = &slot->walk;
-
-	walk->layout = layout_of(slot, tgid);
-	walk->known = UNWIND_ALL_KNOWN;
-	walk->rbx_at = 0;
-	walk->start = 0;
-	walk->end = 0;
-	walk->callee_owner = 0;
-	walk->tgid = tgid;
-	walk->may_chain = config.unwind == WIRE_UNWIND_AUTO;
-	walk->by_chain = 0;
-	walk->assumed = 0;
-	walk->last_rule = 0;
-}
-
 /*
  * Writes up to USUAL_STEPS more frames to frames[first...], for as long as their steps are usual
  * ones; `done` are there already. Returns how many; the frame behind them may be written, too. A

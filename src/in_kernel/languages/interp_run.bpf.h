@@ -49,7 +49,7 @@ static __always_inline __u64 thread_pointer(void)
 {
 	const struct task_struct *task = current_task();
 
-	return ARCH_THREAD_POINTER(task);
+	return ARCH_THREAD_POINTER(task, TASK_CURRENT);
 }
 
 /* glibc: where a thread has the table of its data's parts, one for each module. */

@@ -232,6 +232,17 @@ static int take_record(void *context, const void *record, size_t size)
 	return records_take(&drain->records, record, size);
 }
 
+int drain_take(struct drain *drain, const void *record, size_t size)
+{
+	return records_take(&drain->records, record, size);
+}
+
+int drain_enter(struct drain *drain, const struct wire_stack *stack, const uint64_t *frames)
+{
+	return drain->stacks.keeping->add(stack_sets_of(&drain->stacks, stack->epoch), drain->tally,
+					  stack, frames);
+}
+
 /* As take_record(), but stops where the epoch or the measurement has to end. */
 static int take_of_epoch(void *context, const void *record, size_t size)
 {

@@ -52,6 +52,15 @@ void drain_into(struct drain *drain, struct tally *tally);
 /* Has records of a kind taken, of which there may be none otherwise. */
 void drain_set_taker(struct drain *drain, enum wire_kind kind, const struct record_taker *taker);
 
+/* Takes a record that a walk in user space has made, in the form of those of the ring buffer. */
+int drain_take(struct drain *drain, const void *record, size_t size);
+
+/*
+ * Adds a stack that was walked in user space: a struct wire_stack, and its frames. 0 or a negative
+ * errno.
+ */
+int drain_enter(struct drain *drain, const struct wire_stack *stack, const uint64_t *frames);
+
 /* The stacks of both epochs. */
 const struct stack_sets *drain_stacks(const struct drain *drain);
 

@@ -40,6 +40,7 @@ struct deferred {
 struct unwinder {
 	const struct plan *plan;
 	struct images *images;
+	const struct interpreters *interpreters;
 	struct unwind *unwind;
 	struct deferred **deferred; /* in order of arrival */
 	uint32_t n_deferred, capacity;
@@ -90,6 +91,7 @@ int unwinder_open(const struct plan *plan, struct unwind_maps *maps, struct imag
 	table_cache_place(cache, sizeof(cache));
 	unwinder->plan = plan;
 	unwinder->images = images;
+	unwinder->interpreters = interpreters;
 	r = unwind_new(images, maps, &options, &unwinder->unwind, err);
 	if (r < 0) {
 		unwinder_close(unwinder);
@@ -174,6 +176,16 @@ void unwinder_saw(struct unwinder *unwinder, const struct wire_stack *stack)
 	if (!was_seen(unwinder, stack))
 		unwind_count_hits(unwinder->unwind, (pid_t)stack->tgid, frames + stack->n_kernel,
 				  stack->n_user);
+}
+
+const struct unwind *unwinder_tables(const struct unwinder *unwinder)
+{
+	return unwinder ? unwinder->unwind : NULL;
+}
+
+const struct interpreters *unwinder_interpreters(const struct unwinder *unwinder)
+{
+	return unwinder ? unwinder->interpreters : NULL;
 }
 
 void unwinder_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_stats)

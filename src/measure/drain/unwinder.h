@@ -72,6 +72,10 @@ bool unwinder_defers(const struct unwinder *unwinder);
 /* Whether as many walks are deferred as may be: then the epoch has to end. */
 bool unwinder_is_full(const struct unwinder *unwinder);
 
+/* For walks in user space; NULL for NULL. */
+const struct unwind *unwinder_tables(const struct unwinder *unwinder);
+const struct interpreters *unwinder_interpreters(const struct unwinder *unwinder);
+
 struct unwinder_stats {
 	struct unwind_stats tables;
 	uint64_t waited, finished; /* deferred walks, and how many got to the end of their stack */

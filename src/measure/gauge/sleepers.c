@@ -19,6 +19,7 @@
 #include "process/remote_memory.h"
 #include "process/waits.h"
 #include "stacktally.skel.h"
+#include "user_walk/user_walk.h"
 
 _Static_assert(THREAD_WAIT_SIZE == WAIT_TEXT_SIZE, "the text is copied");
 _Static_assert(WIRE_REST_MAX <= REMOTE_MEMORY_MAX, "a copy of a stack is one read");
@@ -35,11 +36,13 @@ struct sleeper {
 struct sleepers {
 	const struct plan *plan;
 	struct stacktally *skeleton;
+	struct drain *drain;
 	struct sleeper *list;
 	uint32_t n, capacity;
 	struct index by_stack, by_tid;
 	struct remote_memory *memory;
-	int iterator; /* -1: not begun, or over */
+	struct user_walk *user_walk; /* NULL: no stack was walked yet */
+	int iterator;		     /* -1: not begun, or over */
 };
 
 /* A record as the BPF programs send it, for the unwinder. */
@@ -113,7 +116,7 @@ static int add_sleeper(void *context, const struct found_thread *is)
 	return bpf_map_update_elem(map, &is->tid, &thread, BPF_ANY) < 0 ? -errno : 0;
 }
 
-int sleepers_find(const struct plan *plan, struct stacktally *skeleton,
+int sleepers_find(const struct plan *plan, struct stacktally *skeleton, struct drain *drain,
 		  struct sleepers **ret_sleepers, struct error *err)
 {
 	struct sleepers *sleepers = calloc(1, sizeof(*sleepers));
@@ -121,7 +124,9 @@ int sleepers_find(const struct plan *plan, struct stacktally *skeleton,
 
 	if (!sleepers)
 		return error_set(err, -ENOMEM, "out of memory");
-	*sleepers = (struct sleepers){ .plan = plan, .skeleton = skeleton, .iterator = -1 };
+	*sleepers = (struct sleepers){
+		.plan = plan, .skeleton = skeleton, .drain = drain, .iterator = -1
+	};
 	r = remote_memory_new(&sleepers->memory);
 	if (r < 0) {
 		sleepers_free(sleepers);
@@ -146,6 +151,7 @@ void sleepers_free(struct sleepers *sleepers)
 	index_free(&sleepers->by_stack);
 	index_free(&sleepers->by_tid);
 	own_fd(&sleepers->iterator);
+	user_walk_free(sleepers->user_walk);
 	remote_memory_free(sleepers->memory);
 	free(sleepers);
 }
@@ -244,6 +250,41 @@ static int defer(const struct sleepers *sleepers, const struct sleeper *sleeper,
 			      (size_t)(end - (unsigned char *)record) + sizeof(rest) + rest.size);
 }
 
+/*
+ * Walks the user stack here and adds the whole: functions of interpreted programs are in memory
+ * that no copy of the stack has. 1: a table is missing.
+ */
+static int walk_here(const struct sleepers *sleepers, const struct sleeper *sleeper,
+		     const struct wire_sleeper *is)
+{
+	const struct user_walk_thread thread = { .tgid = sleeper->is.tgid,
+						 .tid = is->tid,
+						 .pointer = is->thread_pointer,
+						 .begin = &is->walk };
+	struct wire_stack stack = stack_of(sleepers, sleeper);
+	uint64_t frames[2 * WIRE_MAX_DEPTH];
+	const uint64_t *user;
+	int r = user_walk_stack(sleepers->user_walk, &thread, &stack, &user);
+
+	if (r || !still_sleeps(sleepers, is->tid))
+		return r;
+	stack.kind = WIRE_KIND_STACK;
+	stack.n_kernel = (uint16_t)is->n_kernel;
+	memcpy(frames, is->frames, is->n_kernel * sizeof(*frames));
+	memcpy(frames + is->n_kernel, user, stack.n_user * sizeof(*frames));
+	return drain_enter(sleepers->drain, &stack, frames);
+}
+
+static int walk_user(const struct sleepers *sleepers, const struct sleeper *sleeper,
+		     const struct wire_sleeper *is, struct unwinder *unwinder)
+{
+	int r = user_walk_is_needed(sleepers->user_walk, sleeper->is.tgid)
+			? walk_here(sleepers, sleeper, is)
+			: 1;
+
+	return r > 0 ? defer(sleepers, sleeper, is, unwinder) : r;
+}
+
 static int walk_one(const struct sleepers *sleepers, const struct wire_sleeper *is,
 		    struct unwinder *unwinder)
 {
@@ -255,7 +296,27 @@ static int walk_one(const struct sleepers *sleepers, const struct wire_sleeper *
 	r = keep_kernel_stack(sleeper, is);
 	if (r < 0 || is->end || !unwinder)
 		return r;
-	return defer(sleepers, sleeper, is, unwinder);
+	return walk_user(sleepers, sleeper, is, unwinder);
+}
+
+static int take_record(void *drain, const void *record, size_t size)
+{
+	return drain_take(drain, record, size);
+}
+
+static int prepare_user_walk(struct sleepers *sleepers, const struct unwinder *unwinder)
+{
+	const struct wire_config config = sleepers->skeleton->rodata->config;
+	const struct user_walk_options options = {
+		.config = &config,
+		.unwind = unwinder_tables(unwinder),
+		.interpreters = unwinder_interpreters(unwinder),
+		.memory = sleepers->memory,
+		.take = take_record,
+		.context = sleepers->drain,
+	};
+
+	return unwinder && !sleepers->user_walk ? user_walk_new(&options, &sleepers->user_walk) : 0;
 }
 
 static int begin_walk(struct sleepers *sleepers, struct error *err)
@@ -275,9 +336,11 @@ int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, uint64_t
 {
 	struct wire_sleeper is[4];
 	ssize_t n;
-	int r = sleepers->iterator < 0 ? begin_walk(sleepers, err) : 0;
+	int r = prepare_user_walk(sleepers, unwinder);
 
 	if (r < 0)
+		return error_set(err, r, "out of memory");
+	if (sleepers->iterator < 0 && (r = begin_walk(sleepers, err)) < 0)
 		return r;
 	while ((n = monotonic_ns() < until ? read(sleepers->iterator, is, sizeof(is)) : 0) > 0) {
 		if ((size_t)n % sizeof(is[0]))

@@ -7,6 +7,7 @@
 #define STACKTALLY_GAUGE_SLEEPERS_H
 
 #include "base/error.h"
+#include "drain/drain.h"
 #include "drain/epoch_stacks.h"
 #include "drain/unwinder.h"
 #include "plan/plan.h"
@@ -19,16 +20,16 @@ struct stacktally;
  * Adds the threads that the plan's filters choose to the map of threads, where the programs find
  * them once they are armed. The arguments are borrowed. 0, or a negative errno with `err` set.
  */
-int sleepers_find(const struct plan *plan, struct stacktally *skeleton,
+int sleepers_find(const struct plan *plan, struct stacktally *skeleton, struct drain *drain,
 		  struct sleepers **ret_sleepers, struct error *err);
 /* May be NULL. */
 void sleepers_free(struct sleepers *sleepers);
 
 /*
- * Walks the stacks of sleeping threads, after the programs were armed. Copies of user stacks go to
- * the unwinder; none are made if it is NULL. 0: all are walked, or it is `until` (CLOCK_MONOTONIC,
- * ns), and the others stay without; 1: the unwinder is full, and this is to be called again later;
- * or a negative errno with `err` set.
+ * Walks the stacks of sleeping threads, after the programs were armed. Those of processes with an
+ * interpreter are walked here, copies of the others go to the unwinder; neither if it is NULL. 0:
+ * all are walked, or it is `until` (CLOCK_MONOTONIC, ns), and the others stay without; 1: the
+ * unwinder is full, and this is to be called again later; or a negative errno with `err` set.
  */
 int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, uint64_t until,
 		  struct error *err);

@@ -109,6 +109,7 @@ static int open_times(const struct plan *plan, struct stacktally *skeleton, stru
 	*times = (struct times){ .gauge = { .ops = &gauge_times },
 				 .plan = plan,
 				 .skeleton = skeleton,
+				 .drain = drain,
 				 .stacks = stack_sets_of(drain_stacks(drain), 0),
 				 .max_threads = bpf_map__max_entries(skeleton->maps.threads) };
 	times->tids = calloc(times->max_threads, sizeof(*times->tids));
@@ -133,7 +134,7 @@ static int find_threads(struct gauge *gauge, struct error *err)
 {
 	struct times *times = times_of(gauge);
 
-	return sleepers_find(times->plan, times->skeleton, &times->sleepers, err);
+	return sleepers_find(times->plan, times->skeleton, times->drain, &times->sleepers, err);
 }
 
 static void begin(struct gauge *gauge, uint64_t now)

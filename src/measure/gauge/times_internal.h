@@ -46,6 +46,7 @@ struct times {
 	struct gauge gauge;
 	const struct plan *plan;
 	struct stacktally *skeleton;
+	struct drain *drain;
 	struct epoch_stacks *stacks; /* those of both epochs */
 	struct wire_times *sets;
 	uint32_t n_sets; /* in each epoch */

@@ -212,6 +212,21 @@ void interpreters_try(struct interpreters *interpreters, int map, uint64_t now)
 	java_machines_try(&interpreters->java, now);
 }
 
+const struct wire_interpreter *interpreters_at(const struct interpreters *interpreters,
+					       uint32_t number)
+{
+	return number && number < interpreters->n ? &interpreters->list[number] : NULL;
+}
+
+bool interpreters_java(const struct interpreters *interpreters, pid_t tgid,
+		       struct wire_java_process *ret_process)
+{
+	uint32_t key = (uint32_t)tgid;
+
+	return interpreters->java.map >= 0 &&
+	       bpf_map_lookup_elem(interpreters->java.map, &key, ret_process) == 0;
+}
+
 const char *interpreters_refused(const struct interpreters *interpreters, pid_t *ret_tgid)
 {
 	return java_machines_refused(&interpreters->java, ret_tgid);

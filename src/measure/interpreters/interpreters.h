@@ -47,6 +47,13 @@ int interpreters_process(struct interpreters *interpreters, pid_t tgid, uint32_t
  */
 void interpreters_try(struct interpreters *interpreters, int map, uint64_t now);
 
+/* What the BPF programs know of the interpreter with that number; NULL: there is none. */
+const struct wire_interpreter *interpreters_at(const struct interpreters *interpreters,
+					       uint32_t number);
+/* What they know of the Java virtual machine of a process. False: nothing. */
+bool interpreters_java(const struct interpreters *interpreters, pid_t tgid,
+		       struct wire_java_process *ret_process);
+
 /*
  * What does not fit in the description of a virtual machine that is not walked, a constant, and
  * whose it is; NULL: there is none.

@@ -28,11 +28,26 @@ bool frame_text_is_woken_mark(const struct names_frame *is)
 	return is->name && strcmp(is->name, "--") == 0;
 }
 
-static void put_name(struct bytes *bytes, const struct names_frame *is)
+/* How much of a function's name is left without the base name of its file in brackets, " (x.py)".
+ */
+static size_t size_without_file(const char *name, const char *file)
+{
+	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
+	size_t size = strlen(name), n = strlen(base);
+
+	return size > n + 3 && name[size - 1] == ')' && !memcmp(name + size - 1 - n, base, n) &&
+			       !memcmp(name + size - 3 - n, " (", 2)
+		       ? size - n - 3
+		       : size;
+}
+
+static void put_name(struct bytes *bytes, const struct names_frame *is,
+		     const struct frame_style *style)
 {
 	const char *name = frame_text_name(is);
+	bool file_follows = style->lines && is->file && is->language;
 
-	bytes_name(bytes, name, strlen(name));
+	bytes_name(bytes, name, file_follows ? size_without_file(name, is->file) : strlen(name));
 }
 
 /* The names of kernel modules and the vDSO have brackets already. */
@@ -66,7 +81,7 @@ static void put_frame(struct bytes *bytes, const struct profile_frame *frame,
 	bool inlined = is->flags & NAMES_FRAME_INLINED;
 
 	put_address(bytes, frame, style);
-	put_name(bytes, is);
+	put_name(bytes, is, style);
 	if (style->annotations && is->flags & NAMES_FRAME_KERNEL)
 		bytes_string(bytes, "_[k]");
 	else if (style->annotations && inlined)

@@ -171,6 +171,7 @@ static int complete(struct invocation *invocation)
 	plan_off_cpu(options, &invocation->plan);
 	plan_dump(options, &invocation->plan);
 	request->report.per_thread |= options->dump;
+	request->report.lines |= options->dump; /* those of interpreted programs cost nothing */
 	request->meta.timed = invocation->plan.off_cpu.on;
 	request->meta.wall = options->wall || options->dump;
 	invocation->plan.filter.include_idle = options->include_idle;

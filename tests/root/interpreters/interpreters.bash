@@ -24,12 +24,14 @@ equal() {
 	[ -s "$tmp/true" ] && cmp -s "$tmp/seen" "$tmp/true"
 	check $? "$1" "$(diff "$tmp/true" "$tmp/seen" | grep '^[<>]' | head -n 4 | rev | cut -c 1-200 | rev)"
 }
-# with_lines FILE: a folded report with the functions of programs only, without the directories
+# with_lines FILE: a folded report with the functions of programs only, f (x.py:12), without the directories; that
+# of a program may have f (x.py) (x.py:12)
 with_lines() {
 	awk '{
 		n = $NF; sub(/ [0-9]+$/, ""); k = split($0, frame, ";"); s = ""
 		for (i = 1; i <= k; i++)
-			if (frame[i] ~ / \([^()]*\) \([^()]*\)$/) {
+			if (frame[i] ~ / \([^()]*:[0-9]+\)$/ && frame[i] !~ /\.(c|cc|h|S):[0-9]+\)$/) {
+				sub(/ \([^()]*\) \(/, " (", frame[i])
 				sub(/ \([^()]*\//, " (", frame[i])
 				s = s (s == "" ? "" : ";") frame[i]
 			}
@@ -38,7 +40,7 @@ with_lines() {
 }
 # equal_lines NAME FILE: the same, with lines
 equal_lines() {
-	with_lines "$out" | grep 'probe ([a-z]*_oracle\.[a-z]*) ([^;]*) [0-9]*$' >"$tmp/seen"
+	with_lines "$out" | grep 'probe ([a-z]*_oracle\.[a-z]*:[0-9]*) [0-9]*$' >"$tmp/seen"
 	with_lines "$2" >"$tmp/true"
 	[ -s "$tmp/true" ] && cmp -s "$tmp/seen" "$tmp/true"
 	check $? "$1" "$(diff "$tmp/true" "$tmp/seen" | grep '^[<>]' | head -n 4 | rev | cut -c 1-200 | rev)"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A process that forges CPython 3.11's state: python_hostile.py SEED. Each way has a function, from which
-getpid() is called. For each, prints its name, how many calls, and the time of one in microseconds that
+"""A process that forges CPython 3.11's state: python_hostile.py SEED [MICROSECONDS]. Each way has a function, from
+which getpid() is called; with MICROSECONDS it sleeps there instead. For each, prints its name, how many calls, and the time of one in microseconds that
 nine of ten did not exceed."""
 import ctypes
+import functools
 import gc
 import os
 import random
@@ -13,6 +14,8 @@ gc.disable()
 api = ctypes.pythonapi
 api.PyThreadState_Get.restype = ctypes.c_void_p
 getpid = ctypes.PyDLL(None).getpid  # keeps the lock, and so the state
+if len(sys.argv) > 2:
+    getpid = functools.partial(ctypes.PyDLL(None).usleep, int(sys.argv[2]))
 CURRENT, RECORD_BEFORE = 8, 16                      # offsets in a record,
 PREVIOUS, IS_ENTRY, FRAME_BYTES = 48, 68, 80        # a frame,
 QUALNAME, LENGTH, HASH, STATE = 128, 16, 24, 32     # a code object and a string
@@ -104,6 +107,7 @@ def random_frames():
     calls(2000, forge)
 
 
+print("ready", os.getpid(), flush=True)
 time.sleep(0.2)  # until the libraries have their tables
 endless_chain()
 endless_runs()

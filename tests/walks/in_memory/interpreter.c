@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "tests/walks/in_memory/bpf_helpers.h"
-
-/* What BPF programs do without saying so. */
-#pragma GCC diagnostic ignored "-Wunknown-pragmas"
-#pragma GCC diagnostic ignored "-Wunused-function"
-#pragma GCC diagnostic ignored "-Wsign-compare"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wunused-variable"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "user_walk/bpf_helpers.h"
 
 #include "languages/interpreter.bpf.h"
 #include "tests/walks/in_memory/interpreter.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In place of libbpf's headers, for the BPF programs' walks of interpreters compiled for user
- * space: the helpers they call, which read the memory of tests/walks/in_memory/interpreter.h.
- * Include first.
+ * In place of libbpf's headers, for the BPF programs' walks compiled for user space: the helpers
+ * that they call, which the file that includes this defines. Include first. The file's global names
+ * are those of the BPF programs, and are not to leave its object (the Makefile's KEPT_NAMES).
  */
-#ifndef STACKTALLY_TESTS_WALKS_BPF_HELPERS_H
-#define STACKTALLY_TESTS_WALKS_BPF_HELPERS_H
+#ifndef STACKTALLY_USER_WALK_BPF_HELPERS_H
+#define STACKTALLY_USER_WALK_BPF_HELPERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,12 +13,25 @@
 
 #include <linux/bpf.h>
 
+#if defined(__x86_64__)
 #define __TARGET_ARCH_x86
+#else
+#define __TARGET_ARCH_arm64
+#endif
 #define __BPF_HELPERS__
 #define __BPF_CORE_READ_H__
 #define __BPF_TRACING_H__
 
+/* What BPF programs do without saying so. */
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 #define SEC(name)
+#define CONFIG_STORAGE	     static
 #define __uint(name, value)  int name
 #define __type(name, value)  __typeof__(value) *name
 #define __array(name, value) __typeof__(value) *name[1]
