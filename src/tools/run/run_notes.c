@@ -103,10 +103,10 @@ static void tell_losses(const struct tally_losses *losses)
 				"by the scheduler's count of each thread's time on CPUs",
 				losses->lost_ends);
 	if (losses->unwalked)
-		message_note(
-			"%.3g %% of the switches had their stack walked, and count for the others: "
-			"walking all would take more of the CPUs than --budget allows",
-			100 * (double)losses->events / (double)(losses->unwalked + losses->events));
+		message_note("estimate: 1 switch in %.3g was walked, and counts for the others, to "
+			     "stay within --budget; --budget 100 walks all",
+			     (double)(losses->unwalked + losses->events) /
+				     (double)(losses->events ? losses->events : 1));
 	if (losses->unallocated)
 		message_note("%" PRIu64 " block%s freed that %s not seen to be allocated: before "
 			     "the measurement, by another function, or in the parent of a forked "

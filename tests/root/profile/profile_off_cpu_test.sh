@@ -127,7 +127,7 @@ else
 	# A rare long absence of a thread with short ones may count 256 times: in 2 s, that is up to 15 %.
 	measure --off-cpu --per-thread -f -p "$pid" 8
 	says "beyond the budget of 1 % the report says how many switches were walked" \
-		'^[0-9.]+ % of the switches had their stack walked'
+		'^estimate: 1 switch in [0-9.]+ was walked, .*--budget 100 walks all'
 	near "$(total)" $((whole * 4)) 0.15 0
 	check $? "and these count for all" "$(total) us in 8 s, $whole in 2 s"
 	away=$(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]')))
