@@ -402,6 +402,7 @@ install: all ## install into DESTDIR= PREFIX=/usr/local
 	sed 's,/usr/bin/profile,$(PREFIX)/bin/profile,' service/stacktally-profile.service \
 		> $(INTO)/lib/systemd/system/stacktally-profile.service
 	chmod 644 $(INTO)/lib/systemd/system/stacktally-profile.service
+	install -D -m 644 -t $(INTO)/share/stacktally service/90-stacktally.conf
 	[ -e '$(DESTDIR)/etc/stacktally/profile.conf' ] || \
 		install -D -m 644 service/profile.conf '$(DESTDIR)/etc/stacktally/profile.conf'
 

@@ -55,28 +55,49 @@ exposure=$(systemd-analyze security $unit.service | sed -n 's/.*Overall exposure
 python3 -c "import sys; sys.exit(not 0 < ${exposure:-9} < 2)"
 check $? "systemd-analyze security shows an exposure below 2.0: ${exposure:-none}" "$(systemd-analyze security $unit.service)"
 
-systemctl start $unit
-[ $? -ne 0 ] && until_true 10 said 'argument --push' && sleep 12 && [ "$(get NRestarts)" = 0 ] && [ "$(get ExecMainStatus)" = 2 ]
-check $? "without an URL it says so, and is not started again" "$(journal)"
-
-printf 'URL=http://127.0.0.1:4040\nOPTIONS=-i 2 --label place=vm\n' >$conf
-engine
 mkdir -p /home/somebody && cp /usr/bin/gzip /home/somebody/at_home
 gzip </usr/bin/python3 >/tmp/some.gz
 (while :; do /home/somebody/at_home -9 </usr/bin/profile >/dev/null; done) &
 busy=$!
+# ---- as installed, it is a flight recorder, after the one step that README.Debian has
 if [ "$(sysctl -n kernel.perf_event_paranoid)" -gt 2 ]; then
 	mark
-	systemctl reset-failed $unit
 	systemctl start $unit
 	[ $? -ne 0 ] && until_true 10 said 'sysctl kernel\.perf_event_paranoid=2' && [ "$(get ExecMainStatus)" = 3 ] &&
 		[ "$(get NRestarts)" = 0 ]
 	check $? "at kernel.perf_event_paranoid 3 it says what to do" "$(journal) $(get ExecMainStatus)"
-	sysctl -q kernel.perf_event_paranoid=2
 else
 	echo "skip at kernel.perf_event_paranoid 3 it says what to do: this kernel has it at $(sysctl -n kernel.perf_event_paranoid)"
 fi
 
+mark
+systemctl reset-failed $unit
+step=$(zcat -f /usr/share/doc/stacktally/README.Debian* | grep -m 1 -o 'cp .*90-stacktally.conf.*enable --now stacktally-profile')
+out=$(sh -c "$step" 2>&1)
+[ "$(get ActiveState)" = active ] && [ -n "$step" ]
+check $? "after the documented step it measures, as installed" "$step: $out $(systemctl status $unit; journal)"
+kept() { [ "$(ls /run/$unit/profile.*/*.stacktally 2>/dev/null | wc -l)" -ge "$1" ]; }
+until_true 60 kept 3
+check $? "... and keeps recordings" "$(ls -laR /run/$unit/)"
+out=$(stacktally last 5m -o /tmp/before.html -o /tmp/before.folded 2>&1)
+[ $? -eq 0 ] && grep -q '^at_home;' /tmp/before.folded && [ "$(stat -c %s /tmp/before.html)" -gt 10000 ]
+check $? "stacktally last writes what was before" "$out $(tail -n 3 /tmp/before.folded)"
+out=$(stacktally last 1m --top=3 2>&1)
+grep -Eq '^ +[0-9.]+ +[0-9.]+% +at_home' <<<"$out"
+check $? "... and a table of it" "$out"
+! said 'WARNING|denied|not permitted'
+check $? "nothing was refused to it" "$(journal)"
+systemctl stop $unit
+check $? "it stops" "$(journal)"
+
+mark
+printf 'OPTIONS=\n' >$conf
+systemctl start $unit
+[ $? -ne 0 ] && until_true 10 said 'argument --push' && sleep 12 && [ "$(get NRestarts)" = 0 ] && [ "$(get ExecMainStatus)" = 2 ]
+check $? "without an URL, and nothing to keep, it says so, and is not started again" "$(journal)"
+
+printf 'URL=http://127.0.0.1:4040\nOPTIONS=-i 2 --label place=vm\n' >$conf
+engine
 mark
 systemctl reset-failed $unit
 systemctl start $unit

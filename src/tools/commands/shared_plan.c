@@ -445,8 +445,8 @@ static struct report_options report_of(const struct shared_options *options)
 	};
 }
 
-int shared_plan(const struct shared_options *options, bool stacks, char *const *command,
-		struct plan *ret_plan, struct report_options *ret_report, struct error *err)
+static int plan_given(const struct shared_options *options, bool stacks, char *const *command,
+		      struct plan *ret_plan, struct report_options *ret_report, struct error *err)
 {
 	struct plan plan = plan_of(options, command);
 	struct report_options report = report_of(options);
@@ -483,6 +483,24 @@ int shared_plan(const struct shared_options *options, bool stacks, char *const *
 	*ret_plan = plan;
 	*ret_report = report;
 	return 0;
+}
+
+/* The service always names a URL and a spool. With --keep it may have no URL: nothing is sent. */
+static struct shared_options without_push(struct shared_options options)
+{
+	options.push = options.push_auth = options.push_ca = options.spool = NULL;
+	options.no_names = options.no_labels = false;
+	options.labels.n = 0;
+	return options;
+}
+
+int shared_plan(const struct shared_options *options, bool stacks, char *const *command,
+		struct plan *ret_plan, struct report_options *ret_report, struct error *err)
+{
+	bool keeps_only = options->push && !*options->push && options->keep > 0;
+	struct shared_options given = keeps_only ? without_push(*options) : *options;
+
+	return plan_given(&given, stacks, command, ret_plan, ret_report, err);
 }
 
 void shared_plan_clear(struct plan *plan)

@@ -54,6 +54,15 @@ wait $pid
 check $? "it ends as asked" "$(cat "$tmp/kept")"
 [ ! -e "$RUNTIME_DIRECTORY/profile.$pid" ]
 check $? "and leaves nothing behind" "$(ls -la "$RUNTIME_DIRECTORY")"
+# As the service runs it without a URL.
+"$profile" --push '' --spool "$tmp/spool" --label of=test --keep 1m -i 1 -q 2>"$tmp/kept" &
+pid=$!
+kept "$RUNTIME_DIRECTORY/profile.$pid" 1
+kill -INT $pid
+wait $pid && [ ! -e "$tmp/spool" ] && [ ! -s "$tmp/kept" ]
+check $? "an empty URL sends nothing, and it keeps" "$(cat "$tmp/kept"; ls "$tmp/spool" 2>&1)"
+measure --push '' --spool "$tmp/spool"
+exits "without --keep, an empty URL is refused" 2
 chmod 0777 "$RUNTIME_DIRECTORY"
 measure --keep 1m -q
 [ "$status" -eq 1 ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q 'others may write to it' "$err"
