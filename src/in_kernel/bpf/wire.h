@@ -149,6 +149,7 @@ enum wire_stack_flags {
 	WIRE_STACK_WAKER = 1 << 7,	/* of a task that made another one ready to run */
 	WIRE_STACK_UNREAD =
 		1 << 8, /* set by user space: of a thread that slept, and was not read */
+	WIRE_STACK_ASLEEP = 1 << 9, /* set by user space: the same, but read; it is no event */
 };
 
 /*

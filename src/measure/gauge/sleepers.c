@@ -185,6 +185,7 @@ static struct wire_stack stack_of(const struct sleepers *sleepers, const struct 
 				    .time = monotonic_ns(),
 				    .image = sleeper->image,
 				    .tgid = sleeper->is.tgid,
+				    .flags = WIRE_STACK_ASLEEP,
 				    .tid = sleepers->plan->per_thread ? sleeper->is.tid : 0,
 				    .cgroup = sleeper->is.cgroup };
 
@@ -376,7 +377,7 @@ int sleepers_take(const struct sleepers *sleepers, const struct wire_hash *hash,
 		stack = stack_of(sleepers, sleeper);
 		stack.n_kernel = (uint16_t)sleeper->n_frames;
 		if (!sleeper->n_frames && (sleepers->plan->kernel || sleeper->image))
-			stack.flags = WIRE_STACK_UNREAD;
+			stack.flags |= WIRE_STACK_UNREAD;
 		return epoch_stacks_enter(stacks, tally, &stack, sleeper->frames, 0);
 	}
 	return -ENOENT;

@@ -191,11 +191,12 @@ static int add_losses(struct gauge *gauge, struct tally_losses *losses, struct e
 	return 0;
 }
 
-/* Stacks are known by their hash alone: their times come later. */
+/* Stacks are known by their hash alone: their times come later. That of a sleeper is no event. */
 static int add_stack(struct epoch_stacks *stacks, struct tally *tally,
 		     const struct wire_stack *stack, const uint64_t *frames)
 {
-	return epoch_stacks_enter(stacks, tally, stack, frames, 1);
+	return epoch_stacks_enter(stacks, tally, stack, frames,
+				  stack->flags & WIRE_STACK_ASLEEP ? 0 : 1);
 }
 
 const struct gauge_ops gauge_times = {

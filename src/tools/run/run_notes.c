@@ -19,6 +19,14 @@
 #include "view/unnamed.h"
 #include "view/warnings.h"
 
+/* The reports go to an engine, or are kept: warnings only. */
+static bool is_quiet(const struct run_report *report)
+{
+	const struct plan *plan = report->request->plan;
+
+	return (plan->push.url || plan->keep > 0) && !report->outputs.n;
+}
+
 static void warn(const struct run_report *report, uint64_t missed_sides)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
@@ -27,7 +35,7 @@ static void warn(const struct run_report *report, uint64_t missed_sides)
 	for (int i = 0; warnings_line(&report->meta, losses, missed_sides, i, line); i++) {
 		if (strncmp(line, "WARNING", strlen("WARNING")) == 0)
 			message_line("%s", line);
-		else
+		else if (!is_quiet(report))
 			message_note("%s", line);
 	}
 }
@@ -102,11 +110,11 @@ static void tell_losses(const struct tally_losses *losses)
 				" returns to a CPU were not seen; when they were is known "
 				"by the scheduler's count of each thread's time on CPUs",
 				losses->lost_ends);
-	if (losses->unwalked)
-		message_note("estimate: 1 switch in %.3g was walked, and counts for the others, to "
+	if (losses->unwalked && losses->events)
+		message_note("estimate: 1 switch in %.*f was walked, and counts for the others, to "
 			     "stay within --budget; --budget 100 walks all",
-			     (double)(losses->unwalked + losses->events) /
-				     (double)(losses->events ? losses->events : 1));
+			     losses->unwalked < 99 * losses->events,
+			     (double)losses->unwalked / (double)losses->events + 1);
 	if (losses->unallocated)
 		message_note("%" PRIu64 " block%s freed that %s not seen to be allocated: before "
 			     "the measurement, by another function, or in the parent of a forked "
@@ -248,14 +256,6 @@ static int tell_left_out(const struct run_report *report)
 			     frame_filter_causes(filter));
 	}
 	return frame_filter_unmatched(filter, report->names, tell_unmatched, NULL);
-}
-
-/* The reports go to an engine, or are kept: warnings only. */
-static bool is_quiet(const struct run_report *report)
-{
-	const struct plan *plan = report->request->plan;
-
-	return (plan->push.url || plan->keep > 0) && !report->outputs.n;
 }
 
 int run_notes_of_report(const struct run_report *report, struct error *err)

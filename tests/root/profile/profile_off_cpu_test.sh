@@ -116,6 +116,8 @@ else
 	measure --off-cpu --per-thread -f -p "$pid" --min-block 90000 --max-block 110000 1
 	[ "$(counted '^naps-.*;nap;')" -gt 500000 ] && [ "$(counted '^(short|epoll)-')" -eq 0 ]
 	check $? "--min-block and --max-block choose absences by their length" "$(tail -n 2 "$out")"
+	measure --off-cpu -v --name no-such-thread 0.5
+	says "threads that are left out are no events, sleepers neither" '^0 events; nothing was lost'
 	# ---- intervals
 	measure_off --per-thread -L "$tid" -i 0.5 2
 	[ "$status" -eq 0 ] && near "$(total)" "$lasted" "$share" 0
