@@ -64,6 +64,25 @@ static void strings_of_all_kinds_become_utf8(void **state)
 	takes(&is, "\xf0\x9f\x90\x8d\xef\xbf\xbd\xef\xbf\xbd\xe2\x80\xa6", "\xe2\x80\xa6/tmp/x.p");
 }
 
+/* Zeros take the most bytes, three each: a process that wants to can have a name of these only. */
+static void strings_of_zeros_have_room(void **state)
+{
+	static const uint8_t kinds[] = { 1, 2, WIRE_TEXT_UTF8 };
+	char zeros[WIRE_SCRIPT_TEXT] = "", expected[3 * WIRE_SCRIPT_TEXT + 8];
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(kinds); k++) {
+		struct wire_script_name is = message(zeros, sizeof(zeros), kinds[k]);
+		uint32_t n = kinds[k] == 2 ? WIRE_SCRIPT_TEXT / 2 : WIRE_SCRIPT_TEXT;
+
+		for (uint32_t i = 0; i < n; i++)
+			memcpy(expected + (size_t)3 * i, "\xef\xbf\xbd", 3);
+		memcpy(expected + (size_t)3 * n, "\xe2\x80\xa6", sizeof("\xe2\x80\xa6"));
+		is.flags = WIRE_SCRIPT_NAME_CUT;
+		takes(&is, expected, "/tmp/x.p");
+	}
+}
+
 static void the_longest_string_has_room(void **state)
 {
 	char name[WIRE_SCRIPT_TEXT], expected[2 * WIRE_SCRIPT_TEXT + 4];
@@ -228,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(methods_of_java_are_named),
 		cmocka_unit_test(strings_of_all_kinds_become_utf8),
+		cmocka_unit_test(strings_of_zeros_have_room),
 		cmocka_unit_test(the_longest_string_has_room),
 		cmocka_unit_test(wrong_records_are_refused),
 		cmocka_unit_test(frames_have_functions_or_reasons),
