@@ -134,6 +134,19 @@ sort "$out" | cmp -s - "$tmp/again"
 check $? "a recording keeps them" "$(diff <(sort "$out") "$tmp/again" | head -n 2 | cut -c 1-200)"
 { kill -KILL "${started[@]}" && wait; } 2>>"$fate"
 
+# ---- where there is no container, nothing is looked for
+within plain.service
+if command -v strace >"$fate"; then
+	strace -f -e trace=openat,openat2 -o "$tmp/opened" "$profile" -F 99 -f --show-cgroup --cgroup "$top/plain.service" \
+		$slow >"$tmp/out" 2>"$err"
+	grep -q "plain.service;nested" "$tmp/out" && grep -q 'openat' "$tmp/opened" &&
+		! grep -E '"/(run|var/lib|var/log)/(containerd|k3s|docker|containers|pods)' "$tmp/opened" >"$tmp/log"
+	check $? "no file of a runtime is looked for where no container is" "$(head -n 2 "$tmp/log" "$err")"
+else
+	skip "no file of a runtime is looked for where no container is" "strace is not installed"
+fi
+{ kill -KILL "${started[@]}" && wait; } 2>>"$fate"
+
 # ---- a container that a user's Podman runs, in a user namespace; systemd would put it into that cgroup
 cat >"$tmp/rootless.sh" <<'S'
 tmp=$1 profile=$2 top=$3 seconds=$4

@@ -70,6 +70,27 @@ remove "$me-5"
 sampled
 named "in a container that has come, ended and is removed"
 
+# ---- functions of an interpreter's programs
+python=$(command -v /usr/bin/python3.11 /usr/bin/python3.13 | head -n 1)
+if [ -n "$python" ]; then
+	root_of "$tmp/python" "$python"
+	library=usr/lib/${python##*/}
+	mkdir -p "$tmp/python/usr/bin" "$tmp/python/$library"
+	mv "$tmp/python/bin/${python##*/}" "$tmp/python/usr/bin/"
+	cp -r "/$library/encodings" "/$library/os.py" "$tmp/python/$library/"
+	image "$me-python" "$tmp/python"
+	contain "$me-9" "" "$me-python" "$python" -I -S -c 'def inner():
+    return sum(range(1000))
+def outer():
+    while True: inner()
+outer()' || finish
+	watch "$pid" -- --container "$me-9"
+	has "functions of a Python program in a container" ';outer [(]<string>[)];inner [(]<string>[)](;|$)'
+	remove "$me-9"
+else
+	skip "functions of a Python program in a container" "neither of Debian's Pythons is there"
+fi
+
 # ---- nothing but the program; musl
 root_of "$tmp/empty" "$programs/nested_static"
 image "$me-empty" "$tmp/empty"
@@ -116,7 +137,34 @@ C
 	count -f -P -D $slow --container "$me-8" c:malloc
 	[ "$(total)" -gt 50 ]
 	check $? "which are not those of ours" "$(total): $(tail -n 2 "$err")"
-	count -f -P -D 1 --container "$me-8" nothing:malloc
+	remove "$me-8"
+	cat >"$tmp/throws.cc" <<'C'
+#include <unistd.h>
+int main()
+{
+	for (;;) {
+		try {
+			throw 1;
+		} catch (int) {
+		}
+		usleep(1000);
+	}
+}
+C
+	g++ -O0 -o "$tmp/throws" "$tmp/throws.cc" && root_of "$tmp/throwing" "$tmp/throws"
+	image "$me-throwing" "$tmp/throwing"
+	contain "$me-10" "" "$me-throwing" /bin/throws || finish
+	"$tmp/throws" &
+	started+=($!)
+	count -f -P -D $slow --container "$me-10" u:stdc++:throw
+	[ "$(total)" -gt 20 ] && [ "$(counted '^throws;.*;main;')" -eq "$(total)" ]
+	check $? "stackcount --container NAME u:stdc++:throw counts at a USDT probe of that container's library" \
+		"$(total): $(cut -c 1-150 "$out" | tail -n 2) $(tail -n 2 "$err")"
+	{ kill $! && wait $!; } 2>>"$fate"
+	count -f -P -D $slow --container "$me-10" u:stdc++:throw
+	[ "$(total)" -gt 20 ]
+	check $? "not of ours" "$(total): $(tail -n 2 "$err")"
+	count -f -P -D 1 --container "$me-10" nothing:malloc
 	says "a library that is not in it is looked for among its others" \
 		"maps no library nothing: counted is malloc of /.*libc"
 fi
