@@ -40,6 +40,13 @@ _Static_assert(sizeof(struct wire_javascript) == 58, "no padding");
 
 #define JAVASCRIPT_MAPS 8
 
+/* A search for code before an address. */
+struct javascript_search {
+	__u64 from;  /* the piece of memory that is copied */
+	__u64 limit; /* what is looked at next lies before this */
+	__u64 found; /* the code; 0: none */
+};
+
 /* What a walk of JavaScript's functions has met, while no object moves. */
 struct javascript_walk {
 	__u64 maps[JAVASCRIPT_MAPS]; /* objects that tell the types of others; 0: none */
@@ -50,6 +57,7 @@ struct javascript_walk {
 	__u64 hash;	 /* or 0 */
 	__u64 generated; /* the frame is of generated code */
 	__u64 map;	 /* of one of V8's own objects: the others' maps are near */
+	struct javascript_search search;
 	/* Optimized code that was found last: objects of it, and what tells it from others. */
 	__u64 literals, places, table, start, number;
 	__u32 n_inlined; /* functions */

@@ -285,6 +285,9 @@ __noinline int interp_frames(__u32 number)
 	return WIRE_END_NONE;
 }
 
+/* Calls of interp_frames() at a time: so many that the programs have few rounds of them. */
+#define INTERP_CALLS 32
+
 /*
  * Adds frames, with the program's functions in place of their evaluators' frames; so there may be
  * more than WALK_STEPS for each call. Returns the enum wire_end.
@@ -293,7 +296,7 @@ __noinline int walk_some_interp(__u32 number)
 {
 	__u32 end = WIRE_END_NONE;
 
-	for (__u32 i = 0; i < WALK_STEPS && !end; i++) {
+	for (__u32 i = 0; i < INTERP_CALLS && !end; i++) {
 		__u32 some = interp_frames(number);
 
 		/* Not called by interp_frames(): calls nest eight times at most. */
@@ -341,7 +344,7 @@ __noinline int ask_for_frame(__u32 number, __u32 end)
 static __always_inline __u32 walk_interp(struct scratch *slot, __u32 number, __u32 first,
 					 bool may_ask)
 {
-	__u32 rounds = (config.user_depth + WALK_STEPS - 1) / WALK_STEPS;
+	__u32 rounds = (config.user_depth + INTERP_CALLS - 1) / INTERP_CALLS;
 	__u32 end = WIRE_END_NONE;
 
 	interp_begin(number, first);

@@ -323,6 +323,16 @@ static __always_inline __u64 javascript_function_id(struct scratch *slot, __u32 
 					    : WIRE_SCRIPT_UNREADABLE;
 }
 
+/* That of a function which is inlined in the code found last. A global function, which the verifier
+ * checks once. */
+__noinline __u64 javascript_inlined_id(__u32 number, __u32 i)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
+
+	return slot ? javascript_function_id(slot, number, javascript_literal(&slot->interp, i))
+		    : WIRE_SCRIPT_UNREADABLE;
+}
+
 /* There is none: what a frame has leads to its function. */
 static __always_inline bool javascript_find_state(struct scratch *slot, __u32 number)
 {
@@ -371,9 +381,7 @@ static __always_inline __u64 javascript_with_inlined(struct scratch *slot, __u32
 		if (place)
 			return place;
 		for (__u32 i = 0; i < WIRE_INLINED_FUNCTIONS && i < walk->n_inlined; i++)
-			code->functions[i] =
-				javascript_function_id(slot, number,
-						       javascript_literal(&slot->interp, i));
+			code->functions[i] = javascript_inlined_id(number, i);
 		javascript_send_code(number, function);
 		place = javascript_place_in_code(number, function);
 	}

@@ -86,45 +86,63 @@ __noinline int javascript_last_object(__u32 number, __u64 from, __u64 limit)
 }
 
 /*
- * The code object whose instructions an address is in; 0: none is found before it. A global
- * function, which the verifier checks once.
+ * Looks at the last object before the address that a search for code has come to, which may be in
+ * the piece before. Whether the search is over; `found` has its result. A global function, which
+ * the verifier checks once, not in each round of the search.
  */
-__noinline __u64 javascript_find_code(__u32 number, __u64 address)
+__noinline int javascript_search(__u32 number, __u64 address)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
-	__u64 from = address & ~(JAVASCRIPT_PIECE_BYTES - 1ull), limit = address, code, at;
 	struct interpreter_walk *interp;
+	struct javascript_search *search;
+	__u64 code, at;
 	__u32 type;
 
 	if (!slot)
-		return 0;
+		return true;
 	interp = &slot->interp;
-	from -= interp->javascript.code_inline % JAVASCRIPT_CODE_ALIGNMENT;
-	for (__u32 i = 0; i < JAVASCRIPT_CODE_PIECES; i++) {
-		if (limit == address || limit <= from) {
-			from -= limit == address ? 0 : JAVASCRIPT_PIECE_BYTES;
-			if (bpf_probe_read_user(interp->window.bytes, JAVASCRIPT_PIECE_BYTES,
-						(const void *)from))
-				return 0;
-		}
-		at = (__u64)(__u32)javascript_last_object(number, from, limit);
-		limit = from;
-		if (!at)
-			continue;
-		at = (at - 1) * JAVASCRIPT_CODE_ALIGNMENT;
-		OPAQUE(at);
-		if (at > JAVASCRIPT_PIECE_BYTES - JAVASCRIPT_CODE_ALIGNMENT)
-			return 0;
-		limit = from + at;
-		type = map_type(interp, *(const __u64 *)(interp->window.bytes + at));
-		code = *(const __u64 *)(interp->window.bytes + at + sizeof(__u64));
-		if (type == interp->javascript.type_code)
-			code = limit + 1;
-		else if (!interp->javascript.type_stream || type != interp->javascript.type_stream)
-			continue;
-		return is_in_code(interp, code, address) ? code : 0;
+	search = &interp->javascript_walk.search;
+	if (search->limit == address || search->limit <= search->from) {
+		search->from -= search->limit == address ? 0 : JAVASCRIPT_PIECE_BYTES;
+		if (bpf_probe_read_user(interp->window.bytes, JAVASCRIPT_PIECE_BYTES,
+					(const void *)search->from))
+			return true;
 	}
-	return 0;
+	at = (__u64)(__u32)javascript_last_object(number, search->from, search->limit);
+	search->limit = search->from;
+	if (!at)
+		return false;
+	at = (at - 1) * JAVASCRIPT_CODE_ALIGNMENT;
+	OPAQUE(at);
+	if (at > JAVASCRIPT_PIECE_BYTES - JAVASCRIPT_CODE_ALIGNMENT)
+		return true;
+	search->limit = search->from + at;
+	type = map_type(interp, *(const __u64 *)(interp->window.bytes + at));
+	code = *(const __u64 *)(interp->window.bytes + at + sizeof(__u64));
+	if (type == interp->javascript.type_code)
+		code = search->limit + 1;
+	else if (!interp->javascript.type_stream || type != interp->javascript.type_stream)
+		return false;
+	search->found = is_in_code(interp, code, address) ? code : 0;
+	return true;
+}
+
+/* The code object whose instructions an address is in; 0: none is found before it. */
+static __always_inline __u64 javascript_find_code(struct scratch *slot, __u32 number, __u64 address)
+{
+	struct javascript_search *search = &slot->interp.javascript_walk.search;
+	int over = false;
+
+	*search = (struct javascript_search){
+		.from = (address & ~(JAVASCRIPT_PIECE_BYTES - 1ull)) -
+			slot->interp.javascript.code_inline % JAVASCRIPT_CODE_ALIGNMENT,
+		.limit = address,
+	};
+	for (__u32 i = 0; i < JAVASCRIPT_CODE_PIECES && !over; i++) {
+		over = javascript_search(number, address);
+		OPAQUE(over);
+	}
+	return search->found;
 }
 
 /* ---- what code is ---- */
@@ -209,7 +227,7 @@ __noinline int javascript_code_at(__u32 number, __u64 function, __u64 shared, __
 	if (!is_in_code(interp, code, address)) {
 		code = object_word(function, is->function_code);
 		if (!is_in_code(interp, code, address))
-			code = javascript_find_code(number, address);
+			code = javascript_find_code(slot, number, address);
 	}
 	known->code = key;
 	known->seed = interp->seed;

@@ -161,6 +161,29 @@ __noinline int perl_write_name(__u32 number)
 }
 
 /*
+ * A hash of the path that was copied to the message, of `size` bytes. A global function, which the
+ * verifier checks once, and without branches on what is in the loop.
+ */
+__noinline __u64 perl_file_hash(__u32 number, __u32 size)
+{
+	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
+	const __u64 *words;
+	__u64 hash = size;
+
+	if (!slot)
+		return 0;
+	words = (const void *)slot->interp.message.file;
+	for (__u64 i = 0; i < WIRE_SCRIPT_TEXT / sizeof(__u64) && i * sizeof(__u64) < size; i++) {
+		__u64 bytes = smaller(size - i * sizeof(__u64), sizeof(__u64));
+
+		hash = (hash ^ words[i] << (64 - 8 * bytes)) * 0x9fb21c651e98df25ull;
+		hash ^= hash >> 32;
+		OPAQUE(hash);
+	}
+	return hash;
+}
+
+/*
  * Gives the function in `name`, `scope` and `file` its id, and sends its name if that was not sent
  * yet. A global function, which the verifier checks once; 0 when it did.
  */
@@ -169,7 +192,7 @@ __noinline int perl_make_known(__u32 number)
 	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { .kind = WIRE_TEXT_UTF8 };
 	struct interpreter_walk *interp;
-	__u64 *words, hash, size;
+	__u64 hash;
 	int copied;
 
 	if (!slot)
@@ -180,18 +203,7 @@ __noinline int perl_make_known(__u32 number)
 		return -1;
 	file.size = copied & 0xffff;
 	file.cut = copied >> 16;
-	words = (void *)interp->message.file;
-	size = file.size;
-	hash = size;
-	for (__u32 i = 0; i < WIRE_SCRIPT_TEXT / sizeof(__u64) && i * sizeof(__u64) < size; i++) {
-		__u64 left = size - i * sizeof(__u64), word = words[i];
-
-		if (left < sizeof(word))
-			word &= (1ull << 8 * left) - 1;
-		hash = (hash ^ word) * 0x9fb21c651e98df25ull;
-		hash ^= hash >> 32;
-		OPAQUE(hash);
-	}
+	hash = perl_file_hash(number, file.size);
 	interp->content = interp->name ? perl_text_hash(interp, interp->scope) : interp->scope;
 	interp->id = code_id(interp, LANGUAGE_PERL, perl_text_hash(interp, interp->name), hash);
 	if (is_sent(interp) || !has_room_for_names())

@@ -100,7 +100,10 @@ static __always_inline int python_step(struct scratch *slot, __u32 number)
 										  : INTERP_MORE;
 }
 
-/* For the verifier's sake, fewer steps at a time than with other languages: they are inlined. */
+/*
+ * For the verifier's sake, fewer steps at a time than with other languages: they are inlined. The
+ * rounds are not in a function of their own: Linux 6.1 allows 512 bytes of stack in all.
+ */
 #define PYTHON_STEPS  4
 #define PYTHON_ROUNDS (INTERP_ROUNDS * INTERP_STEPS / PYTHON_STEPS)
 

@@ -358,22 +358,31 @@ static __always_inline __u32 python_function_version(struct interpreter_walk *in
 }
 
 /*
- * Notes the function that runs a code object which was read just now: if it has a number, that is
- * what will be read of both. It gets it only when it was called some times, or never.
+ * Notes the function that runs codes[at], which was read just now: if it has a number, that is what
+ * will be read of both. It gets it only when it was called some times, or never. A global function,
+ * which the verifier checks once.
  */
-static __always_inline void python_note_function(struct interpreter_walk *interp, __u32 number,
-						 struct known_script *known, __u64 function)
+__noinline int python_note_function(__u32 number, __u64 function, __u32 at)
 {
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
+	struct interpreter_walk *interp;
+	struct known_script *known;
+
+	if (!slot)
+		return 0;
+	interp = &slot->interp;
+	known = &interp->codes[at % KNOWN_SCRIPTS];
 	if (known->function != function) {
 		known->function = function;
 		known->seen = 0;
-		return;
+		return 0;
 	}
 	interp->id = known->id;
 	known->seen++;
 	if ((known->seen % PYTHON_TRIES == 0 || !(known->seen & (known->seen - 1))) &&
 	    is_sent(interp))
 		known->version = python_function_version(interp, number, function, known);
+	return 0;
 }
 
 /* Whether what is known of a code object, which `function` runs, holds in this walk. */
@@ -419,7 +428,7 @@ static __always_inline bool python_know(struct interpreter_walk *interp, __u32 n
 	if (python_take_code(number, code, at))
 		return false;
 	if (interp->python.function_version)
-		python_note_function(interp, number, *ret_known, function);
+		python_note_function(number, function, at);
 	return true;
 }
 

@@ -31,6 +31,7 @@
 #define RUBY_STATE_BYTES  64
 #define RUBY_RECORD_BYTES 232
 #define RUBY_FRAME_BYTES  64
+#define RUBY_COUNTED	  4 /* frames at a time, for the verifier's sake */
 #define RUBY_WINDOW_BYTES (RUBY_WINDOW + RUBY_FRAME_BYTES) /* frames that are copied at once */
 
 /*
@@ -60,13 +61,20 @@ static __always_inline bool ruby_is_of_caller(struct interpreter_walk *interp, _
 }
 
 /*
- * Reads the record that `object` has the address of, and sets that to the one before. An enum
- * interp_step: INTERP_RUN_ENDED if it is one of vm_exec(), whose anchor is set.
+ * Reads the record that the walk is at, and goes to the one before. An enum interp_step:
+ * INTERP_RUN_ENDED if it is one of vm_exec(), whose anchor is set. A global function, which the
+ * verifier checks once; records are few.
  */
-static __always_inline int ruby_read_record(struct interpreter_walk *interp)
+__noinline int ruby_read_record(__u32 number)
 {
-	__u64 record = interp->ruby_walk.record, sp;
+	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
+	struct interpreter_walk *interp;
+	__u64 record, sp;
 
+	if (!slot)
+		return INTERP_FAILED;
+	interp = &slot->interp;
+	record = interp->ruby_walk.record;
 	if (!record)
 		return INTERP_ALL_ENDED;
 	if (bpf_probe_read_user(interp->code, RUBY_RECORD_BYTES, (const void *)record))
@@ -81,13 +89,10 @@ static __always_inline int ruby_read_record(struct interpreter_walk *interp)
 /* Goes to the next record of vm_exec(), if that is one of the next INTERP_STEPS. */
 __noinline int ruby_next_record(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	int step = INTERP_MORE;
 
-	if (!slot)
-		return INTERP_FAILED;
 	for (__u32 i = 0; i < INTERP_STEPS && step == INTERP_MORE; i++) {
-		step = ruby_read_record(&slot->interp);
+		step = ruby_read_record(number);
 		OPAQUE(step);
 	}
 	return step;
@@ -98,17 +103,16 @@ __noinline int ruby_next_record(__u32 number)
 __noinline int ruby_count_records(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
-	struct interpreter_walk *interp;
 
 	if (!slot)
 		return INTERP_FAILED;
-	interp = &slot->interp;
 	for (__u32 i = 0; i < INTERP_STEPS; i++) {
-		int step = ruby_read_record(interp);
+		int step = ruby_read_record(number);
 
-		interp->missing += step == INTERP_RUN_ENDED;
+		OPAQUE(step);
 		if (step == INTERP_FAILED || step == INTERP_ALL_ENDED)
 			return step;
+		slot->interp.missing += step == INTERP_RUN_ENDED;
 	}
 	return INTERP_MORE;
 }
@@ -203,8 +207,8 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *interp,
 	return ret_frame->flags & ruby->is_c ? INTERP_MORE : INTERP_RUN_ENDED;
 }
 
-/* Counts the runs that INTERP_STEPS frames end, down from `missing`. An enum interp_step. */
-__noinline int ruby_count_runs(__u32 number)
+/* Counts the runs that RUBY_COUNTED frames end, down from `missing`. An enum interp_step. */
+__noinline int ruby_count_some(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *interp;
@@ -212,7 +216,7 @@ __noinline int ruby_count_runs(__u32 number)
 	if (!slot)
 		return INTERP_FAILED;
 	interp = &slot->interp;
-	for (__u32 i = 0; i < INTERP_STEPS; i++) {
+	for (__u32 i = 0; i < RUBY_COUNTED; i++) {
 		struct ruby_frame frame = { 0 };
 		int step = ruby_read_frame(interp, &frame);
 
@@ -222,6 +226,18 @@ __noinline int ruby_count_runs(__u32 number)
 			return step;
 	}
 	return INTERP_MORE;
+}
+
+/* The same of INTERP_STEPS times as many. */
+__noinline int ruby_count_runs(__u32 number)
+{
+	int step = INTERP_MORE;
+
+	for (__u32 i = 0; i < INTERP_STEPS && step == INTERP_MORE; i++) {
+		step = ruby_count_some(number);
+		OPAQUE(step);
+	}
+	return step;
 }
 
 /* Why a count has not come to the end of its chain; WIRE_SCRIPT_KNOWN if it has. */
@@ -236,12 +252,12 @@ static __always_inline __u32 ruby_count_reason(int step)
  * Passes over the innermost run or record if it is the one that the other chain lacks: vm_exec() is
  * called for a frame that is there already, and ends when its last one has gone.
  */
-static __always_inline bool ruby_pass_over(struct interpreter_walk *interp)
+static __always_inline bool ruby_pass_over(struct interpreter_walk *interp, __u32 number)
 {
 	struct ruby_frame frame = { 0 };
 
 	if (interp->missing == 1)
-		return ruby_read_record(interp) == INTERP_RUN_ENDED;
+		return ruby_read_record(number) == INTERP_RUN_ENDED;
 	interp->frame = interp->next;
 	if (interp->missing != (__u32)-1 || ruby_read_frame(interp, &frame) != INTERP_RUN_ENDED ||
 	    !(frame.flags & interp->ruby.finish))
@@ -272,7 +288,7 @@ __noinline int ruby_is_paired(__u32 number)
 		return 0;
 	interp->frame = interp->next;
 	step = INTERP_MORE;
-	for (__u32 i = 0; i < 2 * INTERP_ROUNDS && step == INTERP_MORE; i++) {
+	for (__u32 i = 0; i < 2 * INTERP_ROUNDS / RUBY_COUNTED && step == INTERP_MORE; i++) {
 		step = ruby_count_runs(number);
 		OPAQUE(step);
 	}
@@ -280,7 +296,7 @@ __noinline int ruby_is_paired(__u32 number)
 	if (interp->reason)
 		return 0;
 	interp->reason = WIRE_SCRIPT_TORN;
-	return !interp->missing || ruby_pass_over(interp);
+	return !interp->missing || ruby_pass_over(interp, number);
 }
 
 /* The address of the variable that has the thread's state, or until 2.7 that of any thread; 0. */
