@@ -31,7 +31,7 @@ struct images {
 	uint64_t next_release; /* images_release_files() does nothing before this time of `drained`
 				*/
 	uint64_t next_jit;     /* images_watch_jit() does nothing before this time */
-	uint32_t jit_bucket;   /* of spaces, where it goes on */
+	uint32_t jit_id;       /* of the image that it has looked at last */
 	uint32_t n_jit_images; /* that it has begun, since the last report */
 	int (*drain)(void *context);
 	void *drain_context;

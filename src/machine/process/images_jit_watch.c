@@ -165,20 +165,20 @@ int images_watch_jit(struct images *images, uint64_t now, uint32_t *ret_n)
 	if (now < images->next_jit)
 		return 0;
 	images->next_jit = now + LOOK_NS;
-	for (uint32_t i = 0; i < SPACE_BUCKETS && looks < MAX_LOOKS; i++) {
-		struct space *space = images->spaces.buckets[images->jit_bucket];
+	/* By the ids that were given: most processes of a machine are not sampled. */
+	for (uint32_t i = 1; i < images->n_ids && looks < MAX_LOOKS; i++) {
+		struct space *space;
+		int r;
 
 		/* The next call goes on behind the last one that was looked at. */
-		images->jit_bucket = (images->jit_bucket + 1) % SPACE_BUCKETS;
-		for (; space; space = space->older) {
-			int r = is_due(space, now);
-
-			looks += r > 0;
-			if (r > 0)
-				r = look_at_space(images, space, now, &n);
-			if (r < 0)
-				return r;
-		}
+		images->jit_id = images->jit_id + 1 < images->n_ids ? images->jit_id + 1 : 1;
+		space = images->ids[images->jit_id]->space;
+		r = is_due(space, now);
+		looks += r > 0;
+		if (r > 0)
+			r = look_at_space(images, space, now, &n);
+		if (r < 0)
+			return r;
 	}
 	*ret_n = n;
 	return 0;

@@ -14,6 +14,11 @@
 
 /* How often the ring buffer is drained even without a wakeup. */
 #define DRAIN_NS (100 * NS_PER_MS)
+/*
+ * So long after records of mappings were taken, others wake nobody: where programs are started all
+ * the time, many are taken at once.
+ */
+#define RECORDS_NS (5 * NS_PER_MS)
 /* The longest slice while walks wait for tables. */
 #define SLICE_MAX_NS NS_PER_SECOND
 
@@ -21,23 +26,35 @@
 #define REPORT_PATIENCE_NS   (500 * NS_PER_MS)
 #define INTERVAL_PATIENCE_NS (100 * NS_PER_MS)
 
+static bool has_records(const struct session *session)
+{
+	struct pollfd ready = { .fd = sideband_fd(session->sideband), .events = POLLIN };
+
+	return poll(&ready, 1, 0) > 0;
+}
+
 static void wait_for_something(struct session *session)
 {
 	uint64_t now = monotonic_ns(), until = schedule_next(&session->schedule, now + DRAIN_NS);
+	bool takes_records = session->sideband && now >= session->next_records;
 	struct timespec timeout = { 0 };
 	struct pollfd fds[] = {
 		{ .fd = launch_signals_fd(&session->launch), .events = POLLIN },
 		{ .fd = kernel_side_ring(&session->side), .events = POLLIN },
 		{ .fd = launch_command_fd(&session->launch), .events = POLLIN },
-		{ .fd = session->sideband ? sideband_fd(session->sideband) : -1, .events = POLLIN },
+		{ .fd = takes_records ? sideband_fd(session->sideband) : -1, .events = POLLIN },
 		{ .fd = unwinder_fd(session->unwinder), .events = POLLIN },
 	};
 
+	if (session->sideband && !takes_records && until > session->next_records)
+		until = session->next_records;
 	if (until > now) {
 		timeout.tv_sec = (time_t)((until - now) / NS_PER_SECOND);
 		timeout.tv_nsec = (long)((until - now) % NS_PER_SECOND);
 	}
 	ppoll(fds, sizeof(fds) / sizeof(fds[0]), &timeout, NULL);
+	if (takes_records ? fds[3].revents : session->sideband && has_records(session))
+		session->next_records = monotonic_ns() + RECORDS_NS;
 }
 
 /* Looks which of the chosen cgroups are there, if any was made or removed. */

@@ -40,6 +40,7 @@ struct session {
 	struct accounting accounting;
 	struct schedule schedule;
 	uint64_t stopped, switched; /* monotonic_ns(); `switched`: when the last epoch ended */
+	uint64_t next_records;	    /* records of mappings wake nobody before this time */
 	bool attached;
 	bool reports;	     /* a report follows the epoch that ends */
 	bool ran;	     /* session_run() was called */
