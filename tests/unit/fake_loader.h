@@ -100,6 +100,7 @@ int kernel_side_open(const struct plan *plan, struct trigger *trigger, uint32_t 
 	ret_side->counts = kernel.counts;
 	ret_side->n_sets = FAKE_SETS;
 	ret_side->ring_size = FAKE_RING;
+	ret_side->epoch_stacks = 16384;
 	memcpy(ret_side->seed, kernel.seed, sizeof(kernel.seed));
 	return 0;
 }

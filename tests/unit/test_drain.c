@@ -44,6 +44,7 @@ static void setup(struct fixture *f, const struct gauge_ops *gauge)
 	options.epochs = f->epochs;
 	options.ring = f->ring.fd;
 	options.ring_size = f->ring.size;
+	options.epoch_stacks = 16384;
 	assert_int_equal(drain_new(&options, &f->drain, NULL), 0);
 	drain_into(f->drain, f->tally);
 }

@@ -120,6 +120,12 @@ struct plan {
 	bool answer; /* stdout is a terminal and gets the table, as nothing else was asked for */
 };
 
+/* Whether nothing but processes with given ids is measured: none of their children. */
+static inline bool plan_chosen(const struct plan *plan)
+{
+	return plan->filter.tgids.n && !plan->filter.follow_forks && !plan->command;
+}
+
 /* Whether calls are followed until they return. */
 static inline bool plan_has_calls(const struct plan *plan)
 {

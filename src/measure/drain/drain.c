@@ -17,9 +17,6 @@
 #include "kernel/tracepoint_frames.h"
 #include "process/sideband.h"
 
-/* The number of stacks, some 5 MB, that ends an epoch. */
-#define EPOCH_STACKS 16384u
-
 /* After so many records the time is looked at. */
 #define RECORDS_TO_LOOK 16u
 
@@ -39,8 +36,9 @@ struct drain {
 	struct script_places *places;
 	struct ring *ring;
 	struct records records;
-	uint32_t n_records; /* taken from the ring */
-	uint64_t until;	    /* of the current drain_consume() */
+	uint32_t epoch_stacks; /* that end an epoch */
+	uint32_t n_records;    /* taken from the ring */
+	uint64_t until;	       /* of the current drain_consume() */
 	struct tally *tally;
 };
 
@@ -173,6 +171,7 @@ int drain_new(const struct drain_options *options, struct drain **ret_drain, str
 	drain->unwinder = options->unwinder;
 	drain->scripts = options->scripts;
 	drain->epochs = options->epochs;
+	drain->epoch_stacks = options->epoch_stacks;
 	memcpy(drain->records.takers, own_takers, sizeof(own_takers));
 	for (uint32_t i = 0; i < WIRE_N_KINDS; i++)
 		drain->records.takers[i].context = drain;
@@ -222,7 +221,7 @@ bool drain_is_full(const struct drain *drain)
 {
 	const struct epoch_stacks *now = stack_sets_of(&drain->stacks, epochs_now(drain->epochs));
 
-	return epoch_stacks_n(now) >= EPOCH_STACKS || unwinder_is_full(drain->unwinder);
+	return epoch_stacks_n(now) >= drain->epoch_stacks || unwinder_is_full(drain->unwinder);
 }
 
 static int take_record(void *context, const void *record, size_t size)

@@ -38,7 +38,8 @@ struct drain_options {
 	struct epochs *epochs;
 	int ring; /* the descriptor of the ring buffer, and its bytes */
 	size_t ring_size;
-	__u64 seed[2]; /* of the stack hash */
+	uint32_t epoch_stacks; /* that end an epoch */
+	__u64 seed[2];	       /* of the stack hash */
 };
 
 /* 0, or a negative errno with `err` set. */

@@ -73,11 +73,10 @@ int unwinder_open(const struct plan *plan, struct unwind_maps *maps, struct imag
 		  struct error *err)
 {
 	char cache[PATH_MAX];
-	const struct plan_filter *filter = &plan->filter;
-	bool chosen = filter->tgids.n && !filter->follow_forks && !plan->command;
 	const struct unwind_options options = { .memory = plan->unwind_memory,
 						.cache = cache,
-						.only = chosen ? &filter->tgids : NULL,
+						.only = plan_chosen(plan) ? &plan->filter.tgids
+									  : NULL,
 						.interpreter = interpreter_of,
 						.interprets = interprets,
 						.interpreter_context = interpreters };

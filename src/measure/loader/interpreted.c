@@ -2,6 +2,7 @@
 #include "loader/interpreted.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -46,6 +47,7 @@ static void load_free(struct interpreted_load *load)
 	interpreted__destroy(load->skeleton);
 	kernel_btf_close(&load->btf);
 	free(load);
+	malloc_trim(0); /* libbpf takes some MB to load it */
 }
 
 DEFINE_OWN(struct interpreted_load, load_free)
@@ -147,6 +149,7 @@ static int prepare(struct interpreted_load *load, struct trigger *trigger, uint3
 	load->skeleton = interpreted__open_opts(&options);
 	if (!load->skeleton)
 		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
+	kernel_side_opened(load->skeleton->skeleton);
 	if (load->btf.fd >= 0)
 		r = kernel_btf_fill(&load->btf, bpf_object__btf(load->skeleton->obj), NULL, err);
 	if (r < 0)

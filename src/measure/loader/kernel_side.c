@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -112,6 +113,16 @@ int kernel_side_explain(const struct kernel_side *side, int code, struct error *
 			       strerror(-code));
 }
 
+void kernel_side_opened(const struct bpf_object_skeleton *of)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)of->data;
+	uintptr_t end = (begin + of->data_sz) & ~(page - 1);
+
+	begin = (begin + page - 1) & ~(page - 1);
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
 static int open_object(struct kernel_side *side, struct trigger *trigger, struct error *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options);
@@ -126,6 +137,7 @@ static int open_object(struct kernel_side *side, struct trigger *trigger, struct
 	side->skeleton = stacktally__open_opts(&options);
 	if (!side->skeleton)
 		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
+	kernel_side_opened(side->skeleton->skeleton);
 	if (side->btf.fd >= 0)
 		r = kernel_btf_fill(&side->btf, bpf_object__btf(side->skeleton->obj),
 				    trigger->frames == TRIGGER_FRAMES_NONE ? NULL : &tracing, err);
@@ -196,6 +208,7 @@ int kernel_side_load(struct kernel_side *side, struct error *err)
 	void *counts;
 
 	kernel_btf_close(&side->btf);
+	malloc_trim(0); /* libbpf takes some MB to load it */
 	if (r < 0)
 		return kernel_side_explain(side, r, err);
 	counts = mmap(NULL, counts_size(side), PROT_READ | PROT_WRITE, MAP_SHARED,

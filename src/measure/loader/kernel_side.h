@@ -26,6 +26,7 @@ struct kernel_side {
 	struct epochs *epochs;
 	struct wire_counts *counts; /* mapped; NULL before the load */
 	uint64_t n_sets;	    /* of counts in each epoch */
+	uint32_t epoch_stacks;	    /* that end an epoch */
 	uint32_t ring_size;	    /* bytes */
 	__u64 seed[2];		    /* of the stack hash */
 	bool follows_forks;	    /* the programs on forks, execs and exits are loaded */

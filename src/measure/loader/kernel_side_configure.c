@@ -26,6 +26,18 @@
 /* Where captures on one CPU meet: scratch slots for all CPUs, and one more for so many CPUs. */
 #define SPARES_MIN     32u
 #define CPUS_PER_SPARE 32u
+/*
+ * Where a clock fires so often on a CPU at most: sets for the samples of some seconds, of which
+ * each may be of a new stack, and bytes of the ring for those of one.
+ */
+#define SETS_SECONDS	8
+#define RING_LEAST	(512u << 10)
+#define RING_PER_SAMPLE (2u << 10)
+/* Stacks that end an epoch: then two thirds of the places in the sets are taken. */
+#define EPOCH_PER_SET 2
+#define EPOCH_STACKS  16384u /* at most: some 5 MB */
+/* Processes that a measurement of few ones has room for: their children take the rest. */
+#define PROCESSES_LEAST 64u
 /* Bytes of the ring buffer: powers of two, as the kernel demands. */
 #define RING_MIN     (2u << 20)
 #define RING_PER_CPU (32u << 10)
@@ -64,20 +76,39 @@ static uint32_t bounded(uint64_t value, uint32_t least, uint32_t most)
 	return value < least ? least : value > most ? most : (uint32_t)value;
 }
 
-static void size_maps(const struct plan *plan, uint64_t cpus, struct kernel_side *side,
-		      struct wire_config *config)
+/* For each CPU and epoch. */
+static uint32_t sets_for(const struct plan *plan, const struct trigger *trigger)
+{
+	uint32_t least = gauge_of(plan)->least_sets;
+
+	return trigger->rate ? power_of_two(bounded(trigger->rate * SETS_SECONDS, least, SETS_MAX))
+			     : SETS_MAX;
+}
+
+static uint32_t ring_for(const struct trigger *trigger, uint64_t cpus)
+{
+	uint32_t least = trigger->rate ? bounded(trigger->rate * cpus * RING_PER_SAMPLE, RING_LEAST,
+						 RING_MIN)
+				       : RING_MIN;
+
+	return power_of_two(bounded(cpus * RING_PER_CPU, least, RING_MAX));
+}
+
+static void size_maps(const struct plan *plan, const struct trigger *trigger, uint64_t cpus,
+		      struct kernel_side *side, struct wire_config *config)
 {
 	struct stacktally *skeleton = side->skeleton;
 	bool naming = plan->tui || plan->interval > 0;
 
 	config->cpus = (uint32_t)cpus;
-	config->sets = SETS_MAX;
+	config->sets = sets_for(plan, trigger);
 	while (config->sets > gauge_of(plan)->least_sets &&
 	       cpus * config->sets * WIRE_EPOCHS * sizeof(struct wire_counts) > SETS_BYTES)
 		config->sets /= 2;
 	side->n_sets = cpus * config->sets;
 	bpf_map__set_max_entries(skeleton->maps.counts, (uint32_t)side->n_sets * WIRE_EPOCHS);
-	side->ring_size = power_of_two(bounded(cpus * RING_PER_CPU, RING_MIN, RING_MAX));
+	side->epoch_stacks = bounded(side->n_sets * EPOCH_PER_SET, 1, EPOCH_STACKS);
+	side->ring_size = ring_for(trigger, cpus);
 	if (naming && side->ring_size < RING_MAX)
 		side->ring_size *= RING_NAMING;
 	bpf_map__set_max_entries(skeleton->maps.ring, side->ring_size);
@@ -109,9 +140,10 @@ static bool can_ask(void)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma, NULL) == 1;
 }
 
-static void size_tables(const struct kernel_side *side, bool may_ask)
+static void size_tables(const struct plan *plan, const struct kernel_side *side, bool may_ask)
 {
 	struct stacktally *skeleton = side->skeleton;
+	uint32_t chosen = plan_chosen(plan) ? plan->filter.tgids.n : 0;
 
 	if (!may_ask)
 		bpf_map__set_max_entries(skeleton->maps.unwind_files, 1);
@@ -121,6 +153,10 @@ static void size_tables(const struct kernel_side *side, bool may_ask)
 		bpf_map__set_max_entries(skeleton->maps.unwind_processes, 1);
 		return;
 	}
+	if (chosen)
+		bpf_map__set_max_entries(skeleton->maps.unwind_processes,
+					 bounded(chosen * 2ull, PROCESSES_LEAST,
+						 WIRE_MAX_PROCESSES));
 	bpf_program__set_autoload(skeleton->progs.on_fork, true);
 	bpf_program__set_autoload(skeleton->progs.on_exec, true);
 	bpf_program__set_autoload(skeleton->progs.on_end, true);
@@ -187,7 +223,7 @@ int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint
 	r = fill_config(plan, trigger, max_stack, &config, err);
 	if (r < 0)
 		return r;
-	size_maps(plan, cpus, side, &config);
+	size_maps(plan, trigger, cpus, side, &config);
 	gauge_configure(plan, skeleton, &config, (uint32_t)side->n_sets * WIRE_EPOCHS);
 	config.spares = trigger->ops->meet ? SPARES_MIN + cpus / CPUS_PER_SPARE : 0;
 	bpf_map__set_max_entries(skeleton->maps.scratch, cpus + config.spares);
@@ -195,7 +231,7 @@ int kernel_side_configure(const struct plan *plan, struct trigger *trigger, uint
 	*(struct wire_config *)&skeleton->rodata->config = config;
 	memcpy(side->seed, config.seed, sizeof(side->seed));
 	side->follows_forks = config.flags & WIRE_FOLLOW_FORKS || side->has_tables;
-	size_tables(side, trigger->scope.may_ask);
+	size_tables(plan, side, trigger->scope.may_ask);
 	if (plan->kernel)
 		kernel_lookup_select(skeleton);
 	return 0;

@@ -87,6 +87,7 @@ static int open_drain(struct session *session, struct kernel_names *kernel, stru
 		.epochs = session->side.epochs,
 		.ring = kernel_side_ring(&session->side),
 		.ring_size = session->side.ring_size,
+		.epoch_stacks = session->side.epoch_stacks,
 	};
 	int r;
 

@@ -390,6 +390,7 @@ int clock_trigger_new(const struct clock_options *options, struct trigger **ret_
 	if (options->frequency) {
 		clock->attr.freq = 1;
 		clock->attr.sample_freq = options->frequency;
+		clock->head.rate = options->frequency;
 	} else {
 		clock->attr.sample_period = options->period;
 	}

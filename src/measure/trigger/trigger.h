@@ -116,6 +116,7 @@ struct trigger {
 	struct trigger_scope scope;
 	char event[128];   /* its name in reports: "cpu-clock", "t:sched:sched_switch" */
 	char instead[320]; /* "" or what may be called in place of it, as a command line has it */
+	uint64_t rate;	   /* events a second on a CPU, some more or less; 0: any number */
 	bool user_entry;   /* fires at the entry of user functions: WIRE_USER_ENTRY */
 	enum trigger_frames frames; /* final when select() returns */
 	const char *unit;   /* of --sum: "bytes"; NULL: not known, or none. See asked_compile() */

@@ -85,7 +85,7 @@ static void collect(struct blocks *blocks)
 }
 
 /*
- * Adds segments for `n` more blocks, and at least half as many as there are: each call may wait for
+ * Adds segments for `n` more blocks, and at least a fourth of what there are: each call may wait for
  * the grace period of the one before, so there should be few.
  */
 static int add_segments(struct blocks *blocks, uint32_t n)
@@ -95,8 +95,8 @@ static int add_segments(struct blocks *blocks, uint32_t n)
 	own(own_free) void **memory = NULL;
 	int r;
 
-	if (wanted < first / 2)
-		wanted = first / 2;
+	if (wanted < first / 4)
+		wanted = first / 4;
 	if (wanted > capacity)
 		wanted = capacity;
 	if (wanted == 0)
