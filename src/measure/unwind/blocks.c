@@ -85,8 +85,8 @@ static void collect(struct blocks *blocks)
 }
 
 /*
- * Adds segments for `n` more blocks, and at least a fourth of what there are: each call may wait for
- * the grace period of the one before, so there should be few.
+ * Adds segments for `n` more blocks, and at least a fourth of what there are: each call may wait
+ * for the grace period of the one before, so there should be few.
  */
 static int add_segments(struct blocks *blocks, uint32_t n)
 {
