@@ -58,6 +58,39 @@ measure -q --from turns.stacktally -o again.perf
 check $? "the phases of a recording are the program's" "$(phases again.perf)"
 ascending again.perf && [ "$(grep -c '^[^	#].*:$' again.perf)" -eq "$(total turns.folded)" ]
 check $? "each sample of a recording has a time" "$(total turns.folded) $(grep '^# times' again.perf)"
+# So they are where readers order samples by their time.
+"$profile" -q --from turns.stacktally -o turns.speedscope.json -o turns.profile.json 2>"$err"
+cat >phases.py <<'END'
+import json
+
+def phases(stacks):
+    found = []
+    for names in stacks:
+        which = "parse" if "parse" in names else "link" if "link" in names else None
+        if which and found[-1:] != [which]:
+            found.append(which)
+    return " ".join(found)
+
+speedscope = json.load(open("turns.speedscope.json"))
+names = [frame["name"] for frame in speedscope["shared"]["frames"]]
+for profile in speedscope["profiles"]:
+    if profile["name"].startswith("turns"):
+        print("speedscope", phases([names[i] for i in stack] for stack in profile["samples"]))
+for thread in json.load(open("turns.profile.json"))["threads"]:
+    def names_of(stack):
+        while stack is not None:
+            frame = thread["stackTable"]["frame"][stack]
+            yield thread["stringArray"][thread["funcTable"]["name"][thread["frameTable"]["func"][frame]]]
+            stack = thread["stackTable"]["prefix"][stack]
+    times = thread["samples"]["time"]
+    if thread["name"].startswith("turns"):
+        print("firefox", phases(set(names_of(stack)) for stack in thread["samples"]["stack"]), times == sorted(times))
+END
+python3 phases.py >"$out" 2>>"$err"
+grep -qx 'speedscope parse link parse link parse' "$out"
+check $? "the phases are the program's in speedscope's order of time" "$(cat "$out" "$err")"
+grep -qx 'firefox parse link parse link parse True' "$out"
+check $? "... and in the Firefox Profiler" "$(cat "$out" "$err")"
 # What a range has of the functions: without its ends the first phase is one of parse, the last, too.
 last=$(awk '/^turns .*:$/ { at = $3 } END { print at - 0.3 }' again.perf)
 measure -q --from turns.stacktally --range "$last-" -f
