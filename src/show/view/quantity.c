@@ -30,7 +30,8 @@ const char *quantity_unit(const struct profile_meta *meta)
 	if (meta->measure || meta->unit)
 		return is_word(counted ? meta->measure : meta->unit)
 			       ? (counted ? meta->measure : meta->unit)
-			       : "counts";
+		       : meta->summed ? "sum"
+				      : "counts";
 	return meta->command && strcmp(meta->command, "stackcount") == 0 ? "events" : "samples";
 }
 

@@ -21,7 +21,8 @@ bool quantity_is_time(const struct profile_meta *meta);
 /*
  * "samples", or "events" for stackcount, which counts each of them, or "ns": readers of pages and
  * of JSON then show a time. For other programs' counts their unit
- * ("bytes"), or what they are of ("contentions"); "counts" if that is no plain word.
+ * ("bytes"), or what they are of ("contentions"); "counts" if that is no plain word, "sum" of a
+ * sum.
  */
 const char *quantity_unit(const struct profile_meta *meta);
 

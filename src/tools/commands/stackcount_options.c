@@ -270,6 +270,7 @@ static const struct option_example examples[] = {
 	{ "-l 'u:node:*'", "list the USDT probes of node, and their arguments" },
 	{ "--sum bytes_req t:kmem:kmalloc", "bytes that the kernel allocates, by stack" },
 	{ "--sum retval c:read", "bytes that are read, by stack" },
+	{ "--sum '4096 << order' t:kmem:mm_page_alloc", "bytes of pages, by what touches them" },
 	{ "--time -p 185 c:fsync", "how long calls took, by who made them" },
 	{ "--leaks -i 10 -p 185", "memory that is not freed, by who allocated it" },
 	{ "--outstanding ./server:get ./server:put", "the same of two functions" },

@@ -90,6 +90,24 @@ fails 2 "a field that does not exist is told with those that do" "no value 'byte
 	--sum bytes t:kmem:kmalloc
 fails 2 "a recording has no other sums" "--sum cannot be used with --from" --from "$tmp/sum.stacktally" --sum count
 
+# ---- page faults have no size: their number depends on the size of the pages, the bytes do not
+count -U -f --sum '4096 << order' t:kmem:mm_page_alloc -- "$programs/sc_faults"
+for function in fl_pages fl_huge_pages; do
+	bytes=$(counted ";$function\$")
+	# Page tables and what the kernel takes for itself are a hundredth.
+	[ "$bytes" -ge 16777216 ] && [ "$bytes" -le 17000000 ]
+	check $? "bytes of pages that $function touches" "$bytes"
+done
+says "a sum whose unit is not known" "^[0-9]* sum of [0-9]* events"
+"$profile" -e page-faults -c 1 -U -f -- "$programs/sc_faults" >"$out" 2>"$err"
+faults=$(counted ";fl_pages\$")
+[ "$faults" -ge 4096 ] && [ "$faults" -le 4100 ]
+check $? "page faults are counted, not weighed" "$faults"
+if ! grep -q '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled 2>"$fate"; then
+	[ "$(counted ';fl_huge_pages$')" -le 4100 ]
+	check $? "... of huge pages as well" "$(cat "$out")"
+fi
+
 if have_kprobes; then
 	count -K -f --sum retval vfs_read -- dd if=/dev/zero "of=$tmp/null" bs=1000 "count=$((20000 / slow))" status=none
 	[ "$(counted ';vfs_read$')" -ge $((20000 / slow * 1000)) ]
