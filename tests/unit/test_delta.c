@@ -96,6 +96,15 @@ static void later_deltas_have_the_changes(void **state)
 	assert_int_equal(delta->losses.events, 11);
 	assert_int_equal(delta->losses.lost_ring, 2);
 	delta_free(delta);
+	/* Sums: events whose values are 0 are a change, too. */
+	tally_more(tally, 1, 0, 5, 7);
+	delta = take(&tracker, tally);
+	assert_int_equal(delta->n_counts, 1);
+	assert_int_equal(delta->counts[0].entry, 1);
+	assert_int_equal(delta->counts[0].count, 0);
+	assert_int_equal(delta->counts[0].events, 5);
+	assert_int_equal(delta->counts[0].largest, 7);
+	delta_free(delta);
 	/* Without new counts, the delta is empty. */
 	delta = take(&tracker, tally);
 	assert_int_equal(delta->n_addresses + delta->n_counts + delta->n_entries, 0);

@@ -184,7 +184,7 @@ static void numbers_of_entries_are_indices(void **state)
 
 			assert_int_equal(tally_count(tally, &it, &number), 0);
 			assert_int_equal(number, i);
-			tally_more(tally, number, 2);
+			tally_more(tally, number, 2, 0, 0);
 		}
 	}
 	assert_int_equal(tally_n_entries(tally), 1000);

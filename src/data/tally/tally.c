@@ -290,10 +290,17 @@ void tally_expect(const struct tally *tally, const struct tally_entry *entry)
 	index_prefetch(&tally->entry_index, hash_entry(entry));
 }
 
-void tally_more(struct tally *tally, uint32_t entry, uint64_t count)
+void tally_more(struct tally *tally, uint32_t entry, uint64_t count, uint64_t events,
+		uint64_t largest)
 {
-	add_saturating(&tally->entries[entry].count, count);
+	struct tally_entry *known = &tally->entries[entry];
+
+	add_saturating(&known->count, count);
 	add_total(tally, count);
+	add_saturating(&known->events, events);
+	add_saturating(&tally->events, events);
+	if (largest > known->largest)
+		known->largest = largest;
 }
 
 int tally_add(struct tally *tally, const struct tally_entry *entry)
@@ -318,11 +325,7 @@ int tally_count(struct tally *tally, const struct tally_entry *entry, uint32_t *
 
 		if (memcmp((const char *)known + ENTRY_KEY_AT, (const char *)&added + ENTRY_KEY_AT,
 			   ENTRY_KEY_SIZE) == 0) {
-			tally_more(tally, at, added.count);
-			add_saturating(&known->events, added.events);
-			add_saturating(&tally->events, added.events);
-			if (added.largest > known->largest)
-				known->largest = added.largest;
+			tally_more(tally, at, added.count, added.events, added.largest);
 			*ret_entry = at;
 			return 0;
 		}

@@ -185,8 +185,9 @@ int tally_add(struct tally *tally, const struct tally_entry *entry);
 
 /* As tally_add(), and returns the index of the entry. */
 int tally_count(struct tally *tally, const struct tally_entry *entry, uint32_t *ret_entry);
-/* Adds to the entry with that index. */
-void tally_more(struct tally *tally, uint32_t entry, uint64_t count);
+/* Adds to the entry with that index; `events` and `largest` as in struct tally_entry. */
+void tally_more(struct tally *tally, uint32_t entry, uint64_t count, uint64_t events,
+		uint64_t largest);
 
 /* Prefetches what tally_add() of this entry will look at. */
 void tally_expect(const struct tally *tally, const struct tally_entry *entry);

@@ -33,6 +33,11 @@ static size_t frames_of(const struct tally *tally, uint32_t id)
 	return stack ? stack->n_frames : 0;
 }
 
+static bool has_more(const struct tally_entry *entry, const struct delta_sent *sent)
+{
+	return entry->count != sent->count || entry->events != sent->events;
+}
+
 static int make_room(struct delta *delta, const struct delta_tracker *tracker,
 		     const struct tally *tally)
 {
@@ -41,7 +46,7 @@ static int make_room(struct delta *delta, const struct delta_tracker *tracker,
 	size_t n_frames = 0;
 
 	for (uint32_t i = 0; i < tracker->n_sent; i++)
-		n_counts += entries[i].count != tracker->sent[i];
+		n_counts += has_more(&entries[i], &tracker->sent[i]);
 	for (uint32_t i = tracker->n_sent; i < n; i++)
 		n_frames += frames_of(tally, entries[i].kernel) + frames_of(tally, entries[i].user);
 	delta->addresses =
@@ -149,11 +154,16 @@ static void fill(struct delta *delta, struct delta_tracker *tracker, const struc
 		memcpy(delta->addresses, tally_addresses(tally) + tracker->n_addresses,
 		       delta->n_addresses * sizeof(*delta->addresses));
 	for (uint32_t i = 0; i < tracker->n_sent; i++) {
-		uint64_t more = entries[i].count - tracker->sent[i];
+		struct delta_sent *sent = &tracker->sent[i];
 
-		if (more)
-			delta->counts[delta->n_counts++] = (struct delta_count){ more, i };
-		tracker->sent[i] = entries[i].count;
+		if (has_more(&entries[i], sent))
+			delta->counts[delta->n_counts++] = (struct delta_count){
+				.count = entries[i].count - sent->count,
+				.events = entries[i].events - sent->events,
+				.largest = entries[i].largest,
+				.entry = i,
+			};
+		*sent = (struct delta_sent){ entries[i].count, entries[i].events };
 	}
 	for (uint32_t i = tracker->n_sent; i < n; i++) {
 		struct delta_entry *entry = &delta->entries[delta->n_entries++];
@@ -162,7 +172,7 @@ static void fill(struct delta *delta, struct delta_tracker *tracker, const struc
 		entry->n_kernel = put_stack(delta, tally, entries[i].kernel, &entry->kernel_flags);
 		entry->n_user = put_stack(delta, tally, entries[i].user, &entry->user_flags);
 		entry->cgroup = entries[i].cgroup ? cgroup(context, entries[i].cgroup) : NULL;
-		tracker->sent[i] = entries[i].count;
+		tracker->sent[i] = (struct delta_sent){ entries[i].count, entries[i].events };
 	}
 	delta->losses = difference(tally_losses_of(tally), &tracker->losses);
 	delta->cleared = tracker->cleared;

@@ -23,6 +23,8 @@ struct delta_entry {
 /* What a known entry counted. Entries are numbered in the order in which they were sent. */
 struct delta_count {
 	uint64_t count;
+	uint64_t events;  /* of how many the count is the sum */
+	uint64_t largest; /* of all of the entry so far */
 	uint32_t entry;
 };
 
@@ -46,9 +48,14 @@ void delta_free(struct delta *delta);
 /* Adds the losses of one time to those of another. */
 void delta_add_losses(struct tally_losses *to, const struct tally_losses *more);
 
+/* What the deltas taken so far have of an entry. */
+struct delta_sent {
+	uint64_t count, events;
+};
+
 /* What the deltas taken so far contain. All zero at the start; ends with delta_tracker_clear(). */
 struct delta_tracker {
-	uint64_t *sent; /* the count of each entry */
+	struct delta_sent *sent; /* of each entry */
 	uint32_t n_sent, capacity;
 	uint32_t n_addresses;
 	struct tally_losses losses;

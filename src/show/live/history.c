@@ -32,19 +32,21 @@ void history_clear(struct history *history)
 	*history = (struct history){ 0 };
 }
 
-int second_add(struct second *second, uint32_t entry, uint64_t count)
+int second_add(struct second *second, uint32_t entry, uint64_t count, uint64_t events)
 {
+	int r;
+
+	if (!count && !events)
+		return 0;
+	r = grow(&second->counts, &second->capacity, (size_t)second->n_counts + 1);
+	if (r < 0)
+		return r;
 	second->samples += count;
-	while (count > 0) {
-		uint32_t part = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
-
-		int r = grow(&second->counts, &second->capacity, (size_t)second->n_counts + 1);
-
-		if (r < 0)
-			return r;
-		second->counts[second->n_counts++] = (struct history_count){ entry, part };
-		count -= part;
-	}
+	second->counts[second->n_counts++] = (struct history_count){
+		.entry = entry,
+		.events = events > UINT32_MAX ? UINT32_MAX : (uint32_t)events,
+		.count = count,
+	};
 	return 0;
 }
 

@@ -9,8 +9,9 @@
 #include "tally/tally.h"
 
 struct history_count {
-	uint32_t entry; /* its number in the tally */
-	uint32_t count; /* a larger count takes several of these */
+	uint32_t entry;	 /* its number in the tally */
+	uint32_t events; /* of how many the count is the sum; 0: it is none */
+	uint64_t count;
 };
 
 /* The time between two updates of the tally, which is about a second. */
@@ -37,8 +38,11 @@ struct history {
 int history_make(struct history *history, uint32_t max_seconds, size_t max_bytes);
 void history_clear(struct history *history);
 
-/* Adds a count to a second that is not in the history yet. 0 or -ENOMEM. */
-int second_add(struct second *second, uint32_t entry, uint64_t count);
+/*
+ * Adds a count, and of how many events it is the sum, to a second that is not in the history yet. 0
+ * or -ENOMEM.
+ */
+int second_add(struct second *second, uint32_t entry, uint64_t count, uint64_t events);
 
 /*
  * Moves the second into the history as its newest, numbers it, and leaves `second` empty; cannot

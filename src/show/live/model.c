@@ -101,7 +101,7 @@ static int add_entries(struct model *model, const struct delta *delta, struct se
 		int r = add_entry(model, new, frames, &entry_of[i]);
 
 		if (r == 0 && entry_of[i] != INDEX_NONE)
-			r = second_add(second, entry_of[i], new->entry.count);
+			r = second_add(second, entry_of[i], new->entry.count, new->entry.events);
 		if (r < 0)
 			return r;
 		frames += new->n_kernel + new->n_user;
@@ -135,8 +135,8 @@ static int add_delta(struct model *model, const struct delta *delta, struct seco
 
 		if (entry == INDEX_NONE)
 			continue;
-		tally_more(model->tally, entry, count->count);
-		r = second_add(second, entry, count->count);
+		tally_more(model->tally, entry, count->count, count->events, count->largest);
+		r = second_add(second, entry, count->count, count->events);
 		if (r < 0)
 			return r;
 	}

@@ -62,8 +62,17 @@ static int copy_stack(const struct model *model, struct tally *part, uint32_t *n
 	return 0;
 }
 
-/* Adds to `part` each entry with a sum, and all addresses, whose numbers stay as they are. */
-static int copy_entries(const struct model *model, const uint64_t *sums, struct tally *part)
+/* What an entry has counted in a range. */
+struct part_sum {
+	uint64_t count, events;
+};
+
+/*
+ * Adds to `part` each entry with a sum, and all addresses, whose numbers stay as they are. The
+ * largest of the events is known of the whole only.
+ */
+static int copy_entries(const struct model *model, const struct part_sum *sums, bool whole,
+			struct tally *part)
 {
 	uint32_t n_stacks = tally_n_stacks(model->tally);
 	own(own_free) uint32_t *new_of = reallocarray(NULL, (size_t)n_stacks + 1, sizeof(*new_of));
@@ -80,9 +89,11 @@ static int copy_entries(const struct model *model, const uint64_t *sums, struct 
 	for (uint32_t i = 0; i < tally_n_entries(model->tally); i++) {
 		struct tally_entry entry = tally_entries(model->tally)[i];
 
-		if (!sums[i])
+		if (!sums[i].count && !sums[i].events)
 			continue;
-		entry.count = sums[i];
+		entry.count = sums[i].count;
+		entry.events = sums[i].events;
+		entry.largest = whole ? entry.largest : 0;
 		r = copy_stack(model, part, new_of, &entry.kernel);
 		if (r == 0)
 			r = copy_stack(model, part, new_of, &entry.user);
@@ -99,8 +110,10 @@ static int make_part(struct model *model, uint64_t from, uint64_t to, struct pro
 		     struct tally **ret_part)
 {
 	own(own_tally_free) struct tally *part = NULL;
-	uint64_t *sums = model_sums(model, tally_n_entries(model->tally));
+	uint32_t n = tally_n_entries(model->tally);
+	own(own_free) struct part_sum *sums = calloc((size_t)n + 1, sizeof(*sums));
 	uint64_t oldest = history_oldest(&model->history);
+	bool whole;
 	uint64_t begin = from > oldest ? from : oldest;
 	int r;
 
@@ -118,11 +131,16 @@ static int make_part(struct model *model, uint64_t from, uint64_t to, struct pro
 		if (tick == begin)
 			meta->start_time_ns += second->at_ns - second->ns;
 		meta->duration_ns += second->ns;
-		for (uint32_t i = 0; i < second->n_counts; i++)
-			sums[second->counts[i].entry] += second->counts[i].count;
+		for (uint32_t i = 0; i < second->n_counts; i++) {
+			struct part_sum *sum = &sums[second->counts[i].entry];
+
+			sum->count += second->counts[i].count;
+			sum->events += second->counts[i].events;
+		}
 		delta_add_losses(tally_losses(part), &second->losses);
 	}
-	r = copy_entries(model, sums, part);
+	whole = begin == 1 && to >= history_newest(&model->history);
+	r = copy_entries(model, sums, whole, part);
 	if (r < 0)
 		return r;
 	*ret_part = take_ptr(part);

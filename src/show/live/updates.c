@@ -186,7 +186,8 @@ static void put_measurement(struct bytes *bytes, const struct model *model)
 	struct profile_meta meta = model->source.meta;
 	struct profile profile = { .meta = &meta,
 				   .losses = tally_losses_of(model->tally),
-				   .total = tally_total(model->tally) };
+				   .total = tally_total(model->tally),
+				   .events = tally_events(model->tally) };
 
 	meta.duration_ns = model->at_ns;
 	json_measurement(bytes, &profile);

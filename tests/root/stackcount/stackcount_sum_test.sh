@@ -58,6 +58,29 @@ if have_uprobes; then
 	sum arg1 "u:$values:given" 1000
 	is "arguments of USDT probes are added" "$(total "$folded")" "$(knows given 3)"
 
+	# ---- live: what is saved has all sums, and of how many events
+	"$stackcount" --sum arg1 --live -q "$give" >"$out" 2>"$err" &
+	counter=$!
+	started+=("$counter")
+	await 60 attached
+	url=$(sed -n 's/^Live at //p' "$err")
+	given=0 events=0
+	for _ in 1 2 3; do
+		told=$("$values" 1000)
+		events=$((events + $(knows given))) given=$((given + $(knows given 3)))
+		sleep 1.1
+	done
+	# saved: EVENTS SUM, by now
+	saved() {
+		python3 -c 'import json, sys, urllib.request
+saved = json.load(urllib.request.urlopen(sys.argv[1] + "save?format=json"))
+print(saved["measurement"]["events"], saved["measurement"]["samples"])' "$url" >"$tmp/saved" 2>>"$err"
+		[ "$(cat "$tmp/saved")" = "$events $given" ]
+	}
+	await 20 saved
+	check $? "what a live measurement saves has the sums of all its seconds" "$(cat "$tmp/saved"), not $events $given"
+	detach
+
 	# ---- what functions return
 	sum retval "$give" 20000
 	is "--sum retval adds what calls return" "$(counted ';sc_large;sc_give$' "$folded")" "$(awk -v n=20000 -v cpus="$cpus" \
