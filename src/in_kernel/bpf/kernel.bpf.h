@@ -98,6 +98,8 @@ struct vm_area_struct {
 
 #define VM_EXECUTABLE 4ul /* VM_EXEC */
 
+#define XOL_SLOT 128 /* UPROBE_XOL_SLOT_BYTES: more than an instruction or the trampoline takes */
+
 /* Where a process executes probed instructions; functions return to its first bytes. */
 struct xol_area {
 	unsigned long vaddr;
@@ -125,7 +127,15 @@ struct arch_uprobe {
 	__u8 insn[16];
 };
 
+/* A function that runs, and whose return is probed. */
+struct return_instance {
+	unsigned long stack;	      /* where its return address was, ... */
+	unsigned long orig_ret_vaddr; /* ... and that address */
+	struct return_instance *next; /* that of a function which called it */
+};
+
 struct uprobe_task {
+	struct return_instance *return_instances;
 	struct arch_uprobe *auprobe; /* the probe being handled; since cfa7f3d2c526 (Linux 6.12) */
 	unsigned long vaddr;	     /* of the probed instruction, ... */
 	unsigned long xol_vaddr;     /* ... and of its copy, which is executed; 0: none */

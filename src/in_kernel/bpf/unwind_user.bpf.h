@@ -7,6 +7,7 @@
 #define STACKTALLY_BPF_UNWIND_USER_BPF_H
 
 #include "bpf/interpreter_hooks.bpf.h"
+#include "bpf/return_probe.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_ask.bpf.h"
 #include "bpf/unwind_cache.bpf.h"
@@ -90,9 +91,15 @@ static __always_inline __u32 walk_rounds(__u32 number, __u32 first, __u32 done, 
 	for (__u32 i = 0; !end && i < WALK_ROUNDS + (may_ask ? WALK_QUESTIONS : 0); i++) {
 		__u32 some = may_ask ? walk_some_asking(number, first + n, done + n)
 				     : walk_some(number, first + n, done + n);
+		__u32 again;
 
 		n += some & 0xffff;
 		end = some >> 16;
+		/* Without branches, which the verifier would follow in every round. */
+		again = take_pending_return(number, end) & 1;
+		OPAQUE(again);
+		n -= again;
+		end *= 1 - again;
 		OPAQUE(n);
 		OPAQUE(end);
 	}

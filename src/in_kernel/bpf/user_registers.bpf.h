@@ -78,8 +78,6 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 	return end_of_mode(mode);
 }
 
-#define XOL_SLOT 128 /* UPROBE_XOL_SLOT_BYTES: more than an instruction takes */
-
 /*
  * The kernel executes an instruction that a uprobe replaced out of line, in [uprobes]. If the walk
  * begins there, moves it to the probed instruction and returns true.

@@ -20,6 +20,7 @@
 
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
+#include "bpf/return_probe.bpf.h"
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_ask.bpf.h"
 #include "bpf/unwind_step.bpf.h"
@@ -332,8 +333,10 @@ static __always_inline void interp_end(struct scratch *slot, __u32 end)
 }
 
 /* Asks the kernel if a walk ended for lack of a mapping. 1: the last frame can be walked now. */
-__noinline int ask_for_frame(__u32 number, __u32 end)
+__noinline int find_frame_asking(__u32 number, __u32 end)
 {
+	if (take_pending_return(number, end))
+		return 1;
 	return asking_helps(end) && ask_kernel(number);
 }
 
@@ -349,15 +352,16 @@ static __always_inline __u32 walk_interp(struct scratch *slot, __u32 number, __u
 
 	interp_begin(number, first);
 	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
-		end = walk_some_interp(number);
-		if (may_ask) {
-			__u32 again = ask_for_frame(number, end) & 1;
+		__u32 again;
 
-			/* Without branches, which the verifier would follow in every round. */
-			OPAQUE(again);
-			slot->walk_n -= again;
-			end *= 1 - again;
-		}
+		end = walk_some_interp(number);
+		again = (may_ask ? find_frame_asking(number, end)
+				 : take_pending_return(number, end)) &
+			1;
+		/* Without branches, which the verifier would follow in every round. */
+		OPAQUE(again);
+		slot->walk_n -= again;
+		end *= 1 - again;
 		OPAQUE(end);
 	}
 	return end ? end : WIRE_END_DEPTH;

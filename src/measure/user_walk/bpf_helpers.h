@@ -62,6 +62,11 @@ static inline uint64_t bpf_ktime_get_ns(void)
 	return 0;
 }
 
+static inline uint64_t bpf_get_current_pid_tgid(void)
+{
+	return 0;
+}
+
 static inline uint32_t bpf_get_smp_processor_id(void)
 {
 	return 0;
