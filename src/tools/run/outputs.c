@@ -13,6 +13,7 @@
 
 #include "base/own.h"
 #include "run/file_owner.h"
+#include "run/waiting_stream.h"
 
 #define BUFFER_SIZE (64u << 10)
 #define MAX_TRIES   100
@@ -111,6 +112,8 @@ static int open_path(const char *path, bool in_place, struct output *output)
 			file_owner_give(fd);
 		return fd;
 	}
+	if (exists && S_ISFIFO(status.st_mode))
+		return waiting_stream_open_fifo(path, O_WRONLY | O_CLOEXEC);
 	return open_in_place(path, output);
 }
 
@@ -212,7 +215,9 @@ static int open_stream(struct output *output, bool in_place, struct error *err)
 
 	if (fd < 0)
 		return cannot_write(path ? path : name_of(output), path ? fd : -errno, err);
-	output->stream = fdopen(fd, "w");
+	output->stream = waiting_stream_is_needed(fd)
+				 ? waiting_stream_open(fd, path ? path : name_of(output))
+				 : fdopen(fd, "w");
 	if (!output->buffer)
 		output->buffer = malloc(BUFFER_SIZE);
 	if (!output->stream || !output->buffer) {
