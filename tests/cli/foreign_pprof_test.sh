@@ -53,6 +53,7 @@ write("delay.pb", [B, D, sample([1], 1, 7000000)] + TABLES)
 C, P = type_(b"cpu", b"nanoseconds"), (11, [(1, 1), (2, 2)])
 write("cpu.pb", [B, C, sample([1], 3, 30000000), sample([2], 1, 10000000)] + TABLES + [P, (12, 10000000), (10, 10**9)])
 write("uneven.pb", [B, C, sample([1], 3, 30000000), sample([2], 1, 10000001)] + TABLES + [P, (12, 10000000)])
+write("system.pb", [B, sample([1], 5), (5, [(1, 1), (3, 5)])] + FUNCTIONS[1:] + LOCATIONS)
 write("negative.pb", [A, sample([1], -5)] + TABLES)
 write("large.pb", [A, sample([1], 2**63 - 1), sample([2], 1)] + TABLES)
 STRINGS += [b"a\x1b[1m\"<b", b"\xff"]
@@ -91,6 +92,9 @@ check $? "speedscope has the units" "it has not"
 check $? "JSON has the unit" "it has not"
 "$profile" -q --from default.pb --format svg | grep -q '901,000 bytes'
 check $? "a flame graph has the unit" "it has not"
+
+"$profile" -q --from system.pb -f >out 2>err && [ "$(cat out)" = ";f 5" ]
+check $? "a function that has its system's name only" "$(cat out err)"
 
 # ---- a location without lines keeps its file and its address
 python3 - <<'END_PY'

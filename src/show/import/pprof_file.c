@@ -62,12 +62,16 @@ static int add_row(struct pprof_rows *rows, const struct pprof_row *row, const c
 	return 0;
 }
 
-/* Reads a function, mapping or location. Its id is field 1; `name` is the number of its name's. */
+/*
+ * Reads a function, mapping or location. Its id is field 1; `name` is the number of its name's, and
+ * `other` of what is its name if that is empty; or 0.
+ */
 static int read_row(struct pprof_rows *rows, struct pprof_span message, uint32_t name,
-		    const char *what, struct error *err)
+		    uint32_t other, const char *what, struct error *err)
 {
 	struct pprof_row row = { .message = message };
 	struct pprof_field field;
+	uint64_t other_name = 0;
 	int r;
 
 	while ((r = pprof_next(&message, &field)) > 0) {
@@ -75,7 +79,11 @@ static int read_row(struct pprof_rows *rows, struct pprof_span message, uint32_t
 			row.id = field.value;
 		else if (field.number == name)
 			row.name = field.value;
+		else if (other && field.number == other)
+			other_name = field.value;
 	}
+	if (!row.name)
+		row.name = other_name;
 	return r < 0 ? damaged(err) : add_row(rows, &row, what, err);
 }
 
@@ -125,13 +133,13 @@ static int read_field(struct pprof_file *file, const struct pprof_field *field, 
 	case PPROF_PROFILE_STRING_TABLE:
 		return add_string(file, field->bytes, err);
 	case PPROF_PROFILE_FUNCTION:
-		return read_row(&file->functions, field->bytes, PPROF_FUNCTION_NAME, "function",
-				err);
+		return read_row(&file->functions, field->bytes, PPROF_FUNCTION_NAME,
+				PPROF_FUNCTION_SYSTEM_NAME, "function", err);
 	case PPROF_PROFILE_MAPPING:
-		return read_row(&file->mappings, field->bytes, PPROF_MAPPING_FILENAME, "mapping",
+		return read_row(&file->mappings, field->bytes, PPROF_MAPPING_FILENAME, 0, "mapping",
 				err);
 	case PPROF_PROFILE_LOCATION:
-		return read_row(&file->locations, field->bytes, PPROF_LOCATION_MAPPING_ID,
+		return read_row(&file->locations, field->bytes, PPROF_LOCATION_MAPPING_ID, 0,
 				"location", err);
 	case PPROF_PROFILE_PERIOD_TYPE:
 		return read_type(field->bytes, &file->period_type, err);
