@@ -58,6 +58,27 @@ static uint32_t edits(const char *a, size_t na, const char *b, size_t nb, uint32
 	return row[nb] <= limit ? row[nb] : TOO_FAR;
 }
 
+/* `f` of `a::b::f(int)` and of `int f<int>(int)`. */
+static size_t base_name(const char *name, const char **ret_base)
+{
+	size_t n = strcspn(name, "(<");
+
+	*ret_base = name;
+	for (size_t i = 0; i + 1 < n; i++)
+		if (name[i] == ' ' || (name[i] == ':' && i > 0 && name[i - 1] == ':'))
+			*ret_base = name + i + 1;
+	return n - (size_t)(*ret_base - name);
+}
+
+/* The same function with other arguments, or in another namespace, as an inline one is. */
+static bool is_namesake(const char *wanted, const char *name)
+{
+	const char *a, *b;
+	size_t n = base_name(wanted, &a);
+
+	return n >= 3 && base_name(name, &b) == n && memcmp(a, b, n) == 0;
+}
+
 /* Rates variants of the compiler ("f.isra.0") best, then typing errors, then longer names. */
 static uint32_t distance(const char *wanted, const char *name)
 {
@@ -72,6 +93,8 @@ static uint32_t distance(const char *wanted, const char *name)
 	d = edits(wanted, n_wanted, name, n_name, limit);
 	if (d == TOO_FAR && n_wanted >= 4 && strstr(name, wanted))
 		return (uint32_t)(n_name - n_wanted) + 8;
+	if (d == TOO_FAR && is_namesake(wanted, name))
+		return NEAREST_NAME_MAX + 8;
 	return d;
 }
 

@@ -56,6 +56,9 @@ calls 'twice<int>' 100 1
 calls 'twice<int>(int)' 100 1
 fails 1 "a readable name that is misspelt" 'did you mean global' -D 1 "$entries:globel"
 
+fails 1 "a function with other arguments" 'did you mean (.*, )?global\(int\)' -D 1 "$entries:global(std::string const&)"
+fails 1 "a function of another namespace" 'did you mean (.*)twice<int>' -D 1 "$entries:a::b::twice"
+
 # ---- Go
 if command -v go >/dev/null; then
 	cat >"$tmp/grow.go" <<-'END'
