@@ -23,9 +23,9 @@ static bool read_number(const char **at, const char *end, uint64_t *ret_number)
 {
 	if (end - *at > 2 && (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X'))
 		*at += 2;
-	if (!lines_hex(at, end, ret_number) || *at == end || **at != ' ')
+	if (!lines_hex(at, end, ret_number) || *at == end || (**at != ' ' && **at != '\t'))
 		return false;
-	*at += strspn(*at, " ");
+	*at += strspn(*at, " \t");
 	return true;
 }
 

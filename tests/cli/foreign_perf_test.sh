@@ -52,6 +52,49 @@ reads "names, generated and inlined code" $'java;[libjvm.so];A::run;B::get_[i];C
 refused "a second event" 'line 4: samples of a second event' < <(
 	printf 'x 6 1.0: 1 cycles:\n\t4010 f (/usr/bin/x)\n\nx 6 1.0: 1 instructions:\n\t4010 f (/usr/bin/x)\n'
 )
+# Fields as perf script -F has them
+reads "no file" $'x;main;f(int) 1' <<<$'x 6/7 [000] 1.5: cpu-clock:ppp: \n\t  4010 f(int)+0x3\n\t  4020 main+0x9\n'
+reads "no event" $'x;f 2' <<<$'x 6 1.5: 1000 \n\t4010 f+0x3 (/x)\n\nx 6 2.5: \n\t4010 f+0x3 (/x)\n'
+reads "no id" $'x y;f 1' <<<$'x y 1.5: cycles:\n\t4010 f+0x3 (/x)\n'
+reads "no comm" $'6/7;f 1' <<<$' 6/7 1.5: cycles:\n\t4010 f+0x3 (/x)\n'
+reads "an unknown thread" $':-1;f 1' <<<$':-1    -1 [000] 1.5: cycles:\n\t4010 f+0x3 (/x)\n'
+reads "lines of source" $'x;g;f 1' <<<$'x 6 1.5: cycles:\n\t4010 f+0x3 (/x)\n  f.c:12\n\t4020 g+0x3 (/x)\n  [x][4020]\n'
+reads "no call graphs" $'x;f 1\nlonger name;schedule_[k] 1' \
+	<<<$'           x 6 [000] 1.5: 1000 cycles:  4010 f+0x3 (/x)\n longer name 7 [001] 1.7: 1000 cycles:  ffffffff81000010 schedule+0x10 ([kernel.kallsyms])'
+reads "tracepoints" $'a b;g;schedule_[k] 1\nx;schedule_[k] 1' <<'END_PERF'
+x 6 [000] 1.5: sched:sched_switch: prev_comm=x prev_pid=6 prev_state=S ==> next_comm=y z 1.5: next_pid=9
+	ffffffff81000010 schedule+0x10 ([kernel.kallsyms])
+
+a b 7 [000] 1.6: sched:sched_switch: prev_comm=a b prev_state=D ==> next_comm=x
+	ffffffff81000010 schedule+0x10 ([kernel.kallsyms])
+	    4020 g+0x3 (/x)
+END_PERF
+reads "tracepoints without stacks" $'x 2' <<<$' x 6 [000] 1.5: syscalls:sys_enter_write: fd: 0x3, buf: 0x55, count: 0x40\n x 6 [000] 1.6: syscalls:sys_enter_write: fd: 0x3 (x)'
+reads "records of processes" $'x;f 1' <<'END_PERF'
+perf-exec 6 0.000000: PERF_RECORD_COMM exec: x:6/6
+x 6 1.100000: PERF_RECORD_MMAP2 6/6: [0x400000(0x1000) @ 0 08:01 12 0]: r-xp /x
+x 6 1.500000: 1000 cycles:
+	4010 f+0x3 (/x)
+
+x 6 1.600000: PERF_RECORD_EXIT(6:6):(1:1)
+END_PERF
+reads "modules of the kernel" $'x;main;ioctl_[k];open_dev_[k];[drv]_[k] 1' <<'END_PERF'
+x 6 1.500000: 1000 cycles:
+	ffffffffc0200010 [unknown] ([drv])
+	ffffffffc0100010 open_dev+0x10 (/lib/modules/6.1.0/kernel/drivers/drv.ko.xz)
+	ffffffff81000010 ioctl+0x10 ([unknown])
+	    4020 main+0x3 (/x)
+END_PERF
+
+events=$'x 6 1.0: 1 cycles:\n\t4010 f (/x)\n\nx 6 1.1: 1 page-faults:\n\t4020 g (/x)\n\nx 6 1.2: 1 cycles:\n\t4010 f (/x)\n'
+refused "a second event, with the next command," '--value cycles or --value page-faults' <<<"$events"
+cat >in <<<"$events"
+"$profile" -q --from in --value cycles -f >out 2>err && [ "$(cat out)" = 'x;f 2' ]
+check $? "--value chooses the event" "$(cat out err)"
+"$profile" --from in --value nosuch -f >out 2>err
+[ $? -eq 1 ] && grep -q 'no sample is of that event' err
+check $? "an event that no sample has is refused" "$(cat out err)"
+
 refused "what is no frame" 'line 3: not a frame' < <(printf 'x 6 1.0: 1 cycles:\n\t4010 f (/usr/bin/x)\n\tnonsense\n')
 refused "a cut file" 'line 2: not a frame' < <(printf 'x 6 1.0: 1 cycles:\n\t4010 f (/usr/b')
 
@@ -70,6 +113,11 @@ refused "JSON" 'folded stacks or pprof' <<<'{"traceEvents":[]}'
 refused "pprof's old text" 'go tool pprof -proto' <<<'heap profile:  3: 400 [ 3: 400] @ heapz/1'
 refused "pprof's old CPU profile" 'go tool pprof -proto' < <(printf '\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1')
 refused "a recording of Java's" 'jfrconv' < <(printf 'FLR\0\0\2\0\1')
+refused "our text" 'folded stacks' < <("$profile" --from "$top/tests/golden/recordings/profile.stacktally" --format text)
+refused "bcc's text" 'folded stacks' <<<$'\n    main\n    _start\n    -                x (12)\n        5\n'
+refused "bpftrace's text" 'stackcollapse-bpftrace' <<<$'@[\n    f+16\n    main+3\n, x]: 12'
+refused "a dump of goroutines" 'debug=0' <<<$'goroutine 1 [running]:\nmain.main()\n\t/m.go:3 +0x1'
+refused "what perf report prints" 'perf script' <<<$'# To display the perf.data header info, please use --header/--header-only options.\n#'
 refused "UTF-16" 'iconv' < <(printf '\377\376a\0;\0')
 reads "folded stacks that begin with a bracket" $';[main tid=7];run 5' <<<'[main tid=7];run 5'
 exit $failed

@@ -86,6 +86,7 @@ static void finds_what_contains_the_address(void **state)
 	assert_string_equal(find(map, 0x7f0040), "");
 	assert_string_equal(find(map, 0x7f0057), "third@7f0050");
 	assert_string_equal(find(map, 0x7f0058), "");
+	assert_string_equal(find("1000\t10\ta b\tc\n", 0x1001), "a b\tc@1000");
 }
 
 static void the_last_line_holds(void **state)

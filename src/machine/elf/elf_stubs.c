@@ -217,6 +217,35 @@ static int answer_entry(const struct elf_file *elf, struct symbol_query *queries
 	return 0;
 }
 
+/* C libraries have signal handlers return to `mov $15,%rax; syscall`, which nothing else begins
+ * with. */
+static bool is_signal_return(const struct elf_file *elf, uint64_t address)
+{
+	static const uint8_t bytes[] = "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05";
+	const struct elf_section *section = elf_file_code_section(elf, address);
+	uint8_t code[sizeof(bytes) - 1];
+
+	return section && section->type != SHT_NOBITS &&
+	       section->address + section->size - address >= sizeof(code) &&
+	       elf_file_read(elf, section->offset + (address - section->address), code,
+			     sizeof(code)) == 0 &&
+	       memcmp(code, bytes, sizeof(code)) == 0;
+}
+
+static int answer_signal_returns(const struct elf_file *elf, struct symbol_query *queries, size_t n,
+				 struct pool *pool)
+{
+	for (size_t i = 0; elf->machine == EM_X86_64 && i < n; i++) {
+		if (queries[i].name || !is_signal_return(elf, queries[i].address))
+			continue;
+		queries[i].name = pool_string(pool, "__restore_rt");
+		if (!queries[i].name)
+			return -ENOMEM;
+		queries[i].start = queries[i].address;
+	}
+	return 0;
+}
+
 static void free_slots(struct stubs *stubs)
 {
 	free(stubs->slots);
@@ -253,5 +282,6 @@ int elf_stubs_find(const struct elf_file *elf, struct symbol_query *queries, siz
 		if (r < 0)
 			return r;
 	}
-	return answer_entry(elf, queries, n, pool);
+	r = answer_entry(elf, queries, n, pool);
+	return r < 0 ? r : answer_signal_returns(elf, queries, n, pool);
 }

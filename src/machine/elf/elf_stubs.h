@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of code that has no symbol: stubs of the procedure linkage table (PLT), named after the
- * function they jump to (malloc@plt), and _start, the entry point of programs.
+ * function they jump to (malloc@plt), _start, the entry point of programs, and __restore_rt, to
+ * which signal handlers return.
  */
 #ifndef STACKTALLY_ELF_ELF_STUBS_H
 #define STACKTALLY_ELF_ELF_STUBS_H

@@ -77,11 +77,12 @@ static int fill(const char *bytes, size_t size, const char *value, struct baseli
 				     : pprof_read(bytes, size, value, &base->meta, base->tally,
 						  base->names, err);
 
-	base->has_addresses = r == 0;
+	base->has_addresses = base->has_values = r == 0;
 	if (r != -ENOEXEC || memchr(bytes, '\0', size < START ? size : START))
 		return r;
-	if (perf_reader_knows(bytes, size))
-		return perf_read(bytes, size, &base->meta, base->tally, base->names, err);
+	base->has_values = perf_reader_knows(bytes, size);
+	if (base->has_values)
+		return perf_read(bytes, size, value, &base->meta, base->tally, base->names, err);
 	return fill_folded(bytes, size, base, err);
 }
 
@@ -123,8 +124,9 @@ int baseline_read(const char *bytes, size_t size, const char *value, struct base
 	r = baseline_new(&base, err);
 	if (r == 0)
 		r = fill_unpacked(bytes, size, value, base, err);
-	if (r == 0 && value && !base->has_addresses)
-		r = error_set(err, -EINVAL, "--value %s: it is no pprof file", value);
+	if (r == 0 && value && !base->has_values)
+		r = error_set(err, -EINVAL,
+			      "--value %s: it is no pprof file, nor text of perf script", value);
 	if (r < 0)
 		return r;
 	profile_find_details(base->tally, base->names, &base->meta.has);

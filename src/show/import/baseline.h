@@ -27,6 +27,7 @@ struct baseline {
 	struct tally *tally;
 	struct names *names;
 	bool has_addresses; /* those of the tally are the program's, not only different numbers */
+	bool has_values;    /* of which --value names one */
 	/* The measurement of the first counts, where folded lines have two; else NULL. */
 	struct baseline *before;
 };

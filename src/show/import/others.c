@@ -5,7 +5,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define OLD_PPROF      "an old format of pprof: use go tool pprof -proto FILE, and read what it writes"
+#define OLD_PPROF "an old format of pprof: use go tool pprof -proto FILE, and read what it writes"
+#define OUR_TEXT                                                                                   \
+	"text for people: -f writes folded stacks, and -o NAME.stacktally a recording, to read "   \
+	"again"
+#define PERF_DATA      "perf's data: pipe `perf script -i FILE` into --from -"
 #define UTF_16	       "it is UTF-16: pipe `iconv -f UTF-16 -t UTF-8 FILE` into --from -"
 #define PACKED(reader) "it is packed: pipe `" reader " FILE` into --from -"
 
@@ -20,8 +24,8 @@ static const struct {
 	{ "\x04\x22\x4d\x18", PACKED("lz4cat") },
 	{ "\xff\xfe", UTF_16 },
 	{ "\xfe\xff", UTF_16 },
-	{ "PERFILE2", "perf's data: pipe `perf script -i FILE` into --from -" },
-	{ "2ELIFREP", "perf's data: pipe `perf script -i FILE` into --from -" },
+	{ "PERFILE2", PERF_DATA },
+	{ "2ELIFREP", PERF_DATA },
 	{ "FLR", "a recording of Java's: use jfrconv -o collapsed FILE of async-profiler" },
 	{ "heap profile:", OLD_PPROF },
 	{ "heapz ", OLD_PPROF },
@@ -29,6 +33,12 @@ static const struct {
 	{ "goroutine profile:", OLD_PPROF },
 	{ "threadcreate profile:", OLD_PPROF },
 	{ "--- ", OLD_PPROF },
+	{ "goroutine ", "a dump of goroutines: Go's own pprof formats are read (debug=0)" },
+	{ "Sampling at ", OUR_TEXT },
+	{ "Tracing ", OUR_TEXT },
+	{ "# To display the perf.data header info", PERF_DATA },
+	{ "@[",
+	  "bpftrace's text: pipe `stackcollapse-bpftrace.pl FILE` of FlameGraph into --from -" },
 	{ "<svg", "a picture: read what it was made from" },
 	{ "<?xml", "a picture: read what it was made from" },
 	{ "<!DOCTYPE", "a page: read what it was made from" },
@@ -64,12 +74,25 @@ static bool is_folded_line(const char *bytes, size_t size)
 	       memchr(bytes, ' ', (size_t)(end - bytes));
 }
 
+/* What profile, stackcount and bcc's tools print: frames behind four blanks. */
+static bool is_our_text(const char *bytes, size_t size)
+{
+	while (size > 0 && *bytes == '\n') {
+		bytes++;
+		size--;
+	}
+	return size > 5 && memcmp(bytes, "    ", 4) == 0 && bytes[4] > ' ' &&
+	       !is_folded_line(bytes, size);
+}
+
 const char *others_advice(const char *bytes, size_t size)
 {
 	if (is_old_cpu_profile(bytes, size))
 		return OLD_PPROF;
 	if (size > 0 && strchr("[{<", bytes[0]) && is_folded_line(bytes, size))
 		return NULL;
+	if (is_our_text(bytes, size))
+		return OUR_TEXT;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		size_t n = strlen(formats[i].start);
 

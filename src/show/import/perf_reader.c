@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "import/frame_set.h"
+#include "import/perf_line.h"
 #include "view/stack_list.h"
 
 #define NAMELESS "[unknown]"
@@ -15,149 +16,28 @@
 struct perf_reader {
 	struct frame_set frames;
 	struct frame_side user, kernel;
-	struct folded_piece event; /* of all samples */
+	const char *wanted;	   /* the event to read; NULL: there is only one */
+	struct folded_piece event; /* of all samples that are read */
 	struct tally_entry entry;
-	bool in_sample;
+	bool in_sample, is_skipped; /* the frames of what is skipped are as well */
+	uint64_t n;		    /* samples */
 	uint64_t line;
 	struct error *err;
 };
-
-/* What the line of a sample says. */
-struct sample {
-	struct folded_piece comm, event;
-	uint32_t pid, tid;
-};
-
-static bool is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
-static bool is_blank(char byte)
-{
-	return byte == ' ' || byte == '\t';
-}
 
 static struct folded_piece part(const char *start, const char *end)
 {
 	return (struct folded_piece){ start, (size_t)(end - start) };
 }
 
-static struct folded_piece trimmed(struct folded_piece piece)
-{
-	while (piece.size > 0 && is_blank(piece.start[0]))
-		piece = (struct folded_piece){ piece.start + 1, piece.size - 1 };
-	while (piece.size > 0 &&
-	       (is_blank(piece.start[piece.size - 1]) || piece.start[piece.size - 1] == '\r'))
-		piece.size--;
-	return piece;
-}
-
-/* The next line, without the blanks at its end. False: there is none. */
-static bool next_line(struct folded_piece *rest, struct folded_piece *ret_line)
-{
-	const char *stop;
-
-	if (rest->size == 0)
-		return false;
-	stop = memchr(rest->start, '\n', rest->size);
-	*ret_line = part(rest->start, stop ? stop : rest->start + rest->size);
-	rest->size -= ret_line->size + (stop ? 1 : 0);
-	rest->start += ret_line->size + (stop ? 1 : 0);
-	while (ret_line->size > 0 && strchr(" \t\r", ret_line->start[ret_line->size - 1]) &&
-	       ret_line->start[ret_line->size - 1])
-		ret_line->size--;
-	return true;
-}
-
-/* A number, with what may stand before it removed. */
-static bool take_id(struct folded_piece *text, uint32_t *ret_id)
-{
-	uint64_t id = 0;
-	size_t n = 0;
-
-	for (; n < text->size && is_digit(text->start[n]) && id <= UINT32_MAX; n++)
-		id = id * 10 + (uint64_t)(text->start[n] - '0');
-	if (n == 0 || id > UINT32_MAX)
-		return false;
-	*text = (struct folded_piece){ text->start + n, text->size - n };
-	*ret_id = (uint32_t)id;
-	return true;
-}
-
-/* ` 12/34 ` or ` 12 `, as ids stand behind a comm. */
-static bool take_ids(struct folded_piece text, struct sample *sample)
-{
-	if (!take_id(&text, &sample->pid))
-		return false;
-	sample->tid = 0;
-	if (text.size > 0 && *text.start == '/') {
-		text = (struct folded_piece){ text.start + 1, text.size - 1 };
-		if (!take_id(&text, &sample->tid))
-			return false;
-	}
-	return text.size > 0 && is_blank(*text.start);
-}
-
-/* Where the time ends, the first number with a colon and a blank behind it; else the line's end. */
-static size_t end_of_time(const struct folded_piece *line)
-{
-	for (size_t i = 1; i + 1 < line->size; i++)
-		if (line->start[i] == ':' && line->start[i + 1] == ' ' &&
-		    is_digit(line->start[i - 1]))
-			return i;
-	return line->size;
-}
-
-/* Comms may hold blanks and numbers: the last ids before the time are those of the sample. */
-static bool take_comm(const struct folded_piece *line, struct sample *sample)
-{
-	size_t end = end_of_time(line);
-
-	for (size_t i = end; i-- > 1;) {
-		struct folded_piece rest = { line->start + i, line->size - i };
-
-		if (!is_blank(line->start[i - 1]) || !take_ids(rest, sample))
-			continue;
-		sample->comm = trimmed(part(line->start, line->start + i));
-		return sample->comm.size > 0;
-	}
-	return false;
-}
-
-/* `cpu_core/cycles/` and `cpu_atom/cycles/` are cycles of two kinds of CPUs. */
-static struct folded_piece bare_event(struct folded_piece event)
-{
-	const char *slash = memchr(event.start, '/', event.size);
-	const char *end =
-		slash ? memchr(slash + 1, '/', (size_t)(event.start + event.size - slash - 1))
-		      : NULL;
-
-	return end ? part(slash + 1, end) : event;
-}
-
-/* The line ends with its event and a colon. */
-static bool parse_sample(const struct folded_piece *line, struct sample *sample)
-{
-	const char *end = line->start + line->size, *event;
-
-	if (line->size < 3 || is_blank(*line->start) || end[-1] != ':')
-		return false;
-	event = memrchr(line->start, ' ', line->size);
-	if (!event || end - 1 <= event + 1 || !take_comm(line, sample))
-		return false;
-	sample->event = bare_event(part(event + 1, end - 1));
-	return true;
-}
-
 bool perf_reader_knows(const char *text, size_t size)
 {
 	struct folded_piece rest = { text, size }, line;
-	struct sample sample;
+	struct perf_sample sample;
 
-	while (next_line(&rest, &line))
+	while (perf_next_line(&rest, &line))
 		if (line.size > 0 && line.start[0] != '#')
-			return parse_sample(&line, &sample);
+			return perf_sample_parse(&line, &sample);
 	return false;
 }
 
@@ -168,10 +48,21 @@ static int refuse(struct perf_reader *reader, const char *what)
 
 /* ---- frames */
 
+static bool ends_with(const struct folded_piece *file, const char *end)
+{
+	size_t size = strlen(end);
+
+	return file->size >= size && memcmp(file->start + file->size - size, end, size) == 0;
+}
+
+/* Modules of the kernel are files, which may be packed. */
 static bool is_kernel(const struct folded_piece *file)
 {
-	if (file->size >= 7 && memcmp(file->start + file->size - 7, "vmlinux", 7) == 0)
-		return true;
+	static const char *const ends[] = { "vmlinux", ".ko", ".ko.xz", ".ko.gz", ".ko.zst" };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (ends_with(file, ends[i]))
+			return true;
 	return file->size > 0 && file->start[0] == '[' && !folded_is(file, "[unknown]") &&
 	       !folded_begins(file, "[vdso") && !folded_begins(file, "[vsyscall") &&
 	       !folded_begins(file, "[heap") && !folded_begins(file, "[stack") &&
@@ -190,48 +81,6 @@ static struct folded_piece base_name(struct folded_piece path)
 
 	return slash && slash + 1 < path.start + path.size ? part(slash + 1, path.start + path.size)
 							   : path;
-}
-
-/* Without `+0x1f` at the end. */
-static struct folded_piece without_offset(struct folded_piece name)
-{
-	const char *plus = memrchr(name.start, '+', name.size);
-	size_t n = plus ? (size_t)(name.start + name.size - plus) : 0;
-
-	if (n < 4 || plus[1] != '0' || plus[2] != 'x')
-		return name;
-	for (size_t i = 3; i < n; i++)
-		if (!strchr("0123456789abcdef", plus[i]) || !plus[i])
-			return name;
-	return part(name.start, plus);
-}
-
-/* `ADDRESS NAME (FILE)`. */
-static bool parse_frame(struct folded_piece line, struct folded_piece *name,
-			struct folded_piece *file)
-{
-	const char *open;
-	size_t n = 0;
-
-	line = trimmed(line);
-	while (n < line.size && strchr("0123456789abcdef", line.start[n]) && line.start[n])
-		n++;
-	open = memrchr(line.start, '(', line.size);
-	/* A file's name may hold parentheses: `(/usr/bin/x (deleted))`. */
-	if (open) {
-		struct folded_piece tail = part(open, line.start + line.size);
-
-		if (folded_begins(&tail, "(deleted)"))
-			open = memrchr(line.start, '(', (size_t)(open - line.start));
-	}
-	if (n == 0 || n == line.size || !is_blank(line.start[n]) || !open ||
-	    open < line.start + n + 1 || line.start[line.size - 1] != ')' || !is_blank(open[-1]))
-		return false;
-	*name = without_offset(trimmed(part(line.start + n, open)));
-	*file = part(open + 1, line.start + line.size - 1);
-	if (name->size == 0)
-		*name = (struct folded_piece){ NAMELESS, strlen(NAMELESS) };
-	return file->size > 0;
 }
 
 /* Our own marks for what is missing. */
@@ -315,17 +164,22 @@ static int add_nameless(struct perf_reader *reader, const struct folded_piece *m
 static int read_frame(struct perf_reader *reader, const struct folded_piece *line)
 {
 	struct folded_piece name, file, module, nothing = { "", 0 };
+	struct perf_frame frame;
 	uint32_t flags = 0;
 	bool inlined;
 
-	if (!parse_frame(*line, &name, &file))
+	if (!perf_frame_parse(*line, &frame))
 		return refuse(reader, "not a frame of perf script: ADDRESS NAME (FILE)");
+	name = frame.name.size > 0 ? frame.name
+				   : (struct folded_piece){ NAMELESS, strlen(NAMELESS) };
+	file = frame.file.start ? frame.file : nothing;
 	if (take_mark(reader, &name))
 		return 0;
 	inlined = folded_is(&file, "inlined");
 	module = inlined || folded_is(&file, NAMELESS) ? nothing : base_name(file);
 	/* Callers of user code are user code. */
-	if (reader->user.n == 0 && (inlined ? reader->kernel.n > 0 : is_kernel(&file)))
+	if (reader->user.n == 0 &&
+	    (frame.in_kernel || (inlined ? reader->kernel.n > 0 : is_kernel(&file))))
 		flags |= NAMES_FRAME_KERNEL;
 	flags |= inlined ? NAMES_FRAME_INLINED : 0;
 	if (is_jit(&file))
@@ -353,19 +207,45 @@ static int end_sample(struct perf_reader *reader)
 	return r < 0 ? error_set(reader->err, r, "out of memory") : 0;
 }
 
+static bool is_same(const struct folded_piece *a, const struct folded_piece *b)
+{
+	return a->size == b->size && (a->size == 0 || memcmp(a->start, b->start, a->size) == 0);
+}
+
+static int shown_size(const struct folded_piece *event)
+{
+	return event->size < 64 ? (int)event->size : 64;
+}
+
+/* Samples of two events have no sum that means anything. */
+static int choose_event(struct perf_reader *reader, const struct folded_piece *event)
+{
+	if (reader->wanted)
+		reader->is_skipped = !folded_is(event, reader->wanted);
+	if (!reader->is_skipped && reader->n++ == 0)
+		reader->event = *event;
+	if (reader->is_skipped || is_same(&reader->event, event))
+		return 0;
+	return error_set(reader->err, -EBADMSG,
+			 "line %" PRIu64 ": samples of a second event, whose sum means nothing: "
+			 "--value %.*s or --value %.*s",
+			 reader->line, shown_size(&reader->event), reader->event.start,
+			 shown_size(event), event->start);
+}
+
 static int begin_sample(struct perf_reader *reader, const struct folded_piece *line)
 {
-	struct sample sample;
+	struct perf_sample sample;
+	struct perf_frame frame;
 	size_t size;
+	int r;
 
-	if (!parse_sample(line, &sample))
+	if (!perf_sample_parse(line, &sample))
 		return refuse(reader, "not a sample of perf script with its stack");
-	if (reader->event.size == 0)
-		reader->event = sample.event;
-	if (reader->event.size != sample.event.size ||
-	    memcmp(reader->event.start, sample.event.start, sample.event.size) != 0)
-		return refuse(reader, "samples of a second event, whose sum means nothing: "
-				      "keep those of one");
+	reader->is_skipped = sample.is_record;
+	r = sample.is_record ? 0 : choose_event(reader, &sample.event);
+	if (r < 0 || reader->is_skipped)
+		return r;
 	size = sample.comm.size < TALLY_COMM_SIZE ? sample.comm.size : TALLY_COMM_SIZE - 1;
 	/* One id is that of the thread. */
 	reader->entry = (struct tally_entry){ .count = 1,
@@ -375,7 +255,19 @@ static int begin_sample(struct perf_reader *reader, const struct folded_piece *l
 	frame_side_start(&reader->user);
 	frame_side_start(&reader->kernel);
 	reader->in_sample = true;
-	return 0;
+	/* Without call graphs, the only frame is in the same line. */
+	return perf_frame_parse(sample.rest, &frame) && frame.file.start
+		       ? read_frame(reader, &sample.rest)
+		       : 0;
+}
+
+/* Comms are aligned with blanks in files without call graphs; frames have a tab, or blanks. */
+static bool is_frame(const struct folded_piece *line)
+{
+	struct perf_sample sample;
+
+	return line->start[0] == '\t' ||
+	       (line->start[0] == ' ' && !perf_sample_parse(line, &sample));
 }
 
 static int read_line(struct perf_reader *reader, const struct folded_piece *line)
@@ -389,29 +281,33 @@ static int read_line(struct perf_reader *reader, const struct folded_piece *line
 		return reader->user.n || reader->kernel.n ? end_sample(reader) : 0;
 	if (line->start[0] == '#')
 		return 0;
-	/* A sample ends with a colon, a frame with its file. */
-	if (is_blank(line->start[0]) || line->start[line->size - 1] == ')')
+	if (is_frame(line)) {
+		if (reader->is_skipped || perf_line_is_source(line))
+			return 0;
 		return reader->in_sample ? read_frame(reader, line)
 					 : refuse(reader, "a frame without a sample");
+	}
 	r = end_sample(reader);
 	return r < 0 ? r : begin_sample(reader, line);
 }
 
-int perf_read(const char *text, size_t size, struct profile_meta *meta, struct tally *tally,
-	      struct names *names, struct error *err)
+int perf_read(const char *text, size_t size, const char *event, struct profile_meta *meta,
+	      struct tally *tally, struct names *names, struct error *err)
 {
-	struct perf_reader reader = { .err = err };
+	struct perf_reader reader = { .err = err, .wanted = event };
 	struct folded_piece rest = { text, size }, line;
 	int r = frame_set_start(&reader.frames, tally, names);
 
 	if (r < 0)
 		error_set(err, r, "out of memory");
-	while (r == 0 && next_line(&rest, &line)) {
+	while (r == 0 && perf_next_line(&rest, &line)) {
 		reader.line++;
 		r = read_line(&reader, &line);
 	}
 	if (r == 0)
 		r = end_sample(&reader);
+	if (r == 0 && event && reader.n == 0)
+		r = error_set(err, -EINVAL, "--value %s: no sample is of that event", event);
 	if (r == 0 && reader.event.size > 0) {
 		meta->event =
 			pool_string_n(reader.frames.strings, reader.event.start, reader.event.size);

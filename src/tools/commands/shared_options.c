@@ -252,7 +252,7 @@ static const struct option_row output[] = {
 		.field = FIELD(value),
 		.metavar = "NAME",
 		.help = "with --from and --diff: the value of a pprof file to read, such as "
-			"alloc_space (default: the file's own)",
+			"alloc_space (default: the file's own), or the event of perf script's text",
 	},
 	{
 		.section = SECTION_OUTPUT,

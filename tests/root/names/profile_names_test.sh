@@ -27,6 +27,18 @@ named "a program at a fixed address has its names" "$programs/nested_no_pie"
 named "a static program has its names" "$programs/nested_static"
 named "a static position independent program has its names" "$programs/nested_static_pie"
 
+# ---- what a signal's handler returns to: no call stands before it, so the byte before is another's
+in_handler=';main;at_work;(.*;)?__restore_rt;handler;burn(;|$)'
+in_handler() { # NAME PROGRAM
+	measure_command -F 499 -U -- "$2" $((200 * slow))
+	has "$1" "$in_handler"
+	lacks "$1, and no other" ';[^;]*[+]0x[0-9a-f]+[]];handler;'
+}
+in_handler "the trampoline of signals has its name" "$programs/in_handler"
+strip --keep-symbol=main --keep-symbol=at_work --keep-symbol=handler --keep-symbol=burn \
+	-o "$tmp/few_names" "$programs/in_handler_static"
+in_handler "it is known without a symbol" "$tmp/few_names"
+
 # ---- stripped ones
 strip -o "$tmp/stripped" "$programs/nested"
 unnamed "a stripped program has no names, and gets no wrong ones" "$tmp/stripped"

@@ -73,6 +73,8 @@ for path in "$root/$group/inner" "/$group/inner" "$group/inner"; do
 	measure -U -f -F 499 --cgroup "$path" $slow
 	has "--cgroup ${path/$$/N} is that cgroup" '^nested;.*;burn'
 done
+measure -U -f -F 499 --cgroup / $slow
+has "--cgroup / is all of them, though it is a directory, too" '^nested;.*;burn'
 measure -f --cgroup "/$group/none" 1
 exits "a cgroup that does not exist is an error" 1
 says "with the next command" "^profile: no cgroup /$group/none: No such file .*--show-cgroup"
