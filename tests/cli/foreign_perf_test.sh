@@ -117,6 +117,7 @@ refused "our text" 'folded stacks' < <("$profile" --from "$top/tests/golden/reco
 refused "bcc's text" 'folded stacks' <<<$'\n    main\n    _start\n    -                x (12)\n        5\n'
 refused "bpftrace's text" 'stackcollapse-bpftrace' <<<$'@[\n    f+16\n    main+3\n, x]: 12'
 refused "a dump of goroutines" 'debug=0' <<<$'goroutine 1 [running]:\nmain.main()\n\t/m.go:3 +0x1'
+refused "stacks of a debugger" 'ends with no count' <<<$'Thread 1 (LWP 5):\n#0  0x1 in f ()\n#1  0x2 in main ()'
 refused "what perf report prints" 'perf script' <<<$'# To display the perf.data header info, please use --header/--header-only options.\n#'
 refused "UTF-16" 'iconv' < <(printf '\377\376a\0;\0')
 reads "folded stacks that begin with a bracket" $';[main tid=7];run 5' <<<'[main tid=7];run 5'

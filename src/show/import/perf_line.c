@@ -170,6 +170,15 @@ static void take_event(struct folded_piece behind, struct perf_sample *sample)
 	sample->rest = trimmed(rest);
 }
 
+/* `cycles:u`, `cpu/event=0x3c/`, but not `[running]` or `5)`, with which other texts have lines. */
+static bool is_event(const struct folded_piece *name)
+{
+	for (size_t i = 0; i < name->size; i++)
+		if (strchr("()[]{}<>#", name->start[i]))
+			return false;
+	return name->size > 0 && !is_digit(name->start[0]);
+}
+
 /* Without a time, the line ends with its event and a colon. */
 static bool parse_without_time(const struct folded_piece *line, struct perf_sample *sample)
 {
@@ -178,10 +187,10 @@ static bool parse_without_time(const struct folded_piece *line, struct perf_samp
 	if (line->size < 3 || is_blank(*line->start) || end[-1] != ':')
 		return false;
 	event = memrchr(line->start, ' ', line->size);
-	if (!event || end - 1 <= event + 1 || !take_comm(line, sample))
+	if (!event || !take_comm(line, sample))
 		return false;
 	sample->event = bare_event(part(event + 1, end - 1));
-	return true;
+	return is_event(&sample->event);
 }
 
 bool perf_sample_parse(const struct folded_piece *line, struct perf_sample *ret_sample)
