@@ -205,13 +205,24 @@ static uint64_t whole_address(uint64_t frame)
 		       : address;
 }
 
-/* What the tally has of a user frame. The leaf is an instruction, others are return addresses. */
-static struct tally_address address_of(uint64_t frame, uint32_t image, bool is_leaf)
+/*
+ * Frames are return addresses, but for the leaf, what a signal interrupted, and the trampoline to
+ * which the signal's handler returns: the kernel has put its first byte there.
+ */
+static bool is_instruction(const uint64_t *frames, uint32_t n, uint32_t i)
+{
+	return i == 0 || frames[i] & WIRE_FRAME_EXACT ||
+	       (i + 1 < n && frames[i + 1] & WIRE_FRAME_EXACT &&
+		!(frames[i + 1] & WIRE_FRAME_SCRIPT));
+}
+
+/* What the tally has of a user frame. */
+static struct tally_address address_of(uint64_t frame, uint32_t image, bool is_instruction)
 {
 	struct tally_address address = {
 		.address = whole_address(frame),
 		.image = image,
-		.flags = is_leaf ? TALLY_ADDRESS_EXACT : 0,
+		.flags = is_instruction ? TALLY_ADDRESS_EXACT : 0,
 	};
 
 	if (frame & WIRE_FRAME_SCRIPT)
@@ -220,8 +231,6 @@ static struct tally_address address_of(uint64_t frame, uint32_t image, bool is_l
 			.image = image,
 			.flags = TALLY_ADDRESS_SCRIPT,
 		};
-	if (frame & WIRE_FRAME_EXACT)
-		address.flags |= TALLY_ADDRESS_EXACT;
 	if (frame & WIRE_FRAME_POINTER)
 		address.flags |= TALLY_ADDRESS_CHAINED;
 	return address;
@@ -234,7 +243,8 @@ static int add_addresses(struct epoch_stacks *stacks, struct tally *tally, uint3
 	const struct known_frames known = known_frames(stacks, tgid);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct tally_address address = address_of(addresses[i], image, i == 0);
+		struct tally_address address =
+			address_of(addresses[i], image, is_instruction(addresses, n, i));
 		uint32_t *id = &stacks->user_frames[stacks->n_user_frames];
 		int r = is_known(tally, &known, n - 1 - i, &address, id)
 				? 0

@@ -55,6 +55,18 @@ static int open_cgroup(const char *path)
 	return take_fd(&fd);
 }
 
+/* Whether a path is that of a cgroup, though a directory is there in our root: `/` always is. */
+static bool is_below_mount(const char *mount, const char *path)
+{
+	own(own_free) char *below = NULL;
+	own(own_fd) int fd = -1;
+
+	if (*path != '/' || asprintf(&below, "%s%s", mount, path) < 0)
+		return false;
+	fd = open_cgroup(below);
+	return fd >= 0;
+}
+
 /*
  * The path below the mount point of the hierarchy, of a directory in our root; else it is one
  * already, as --show-cgroup, systemd-cgls and /proc/PID/cgroup print it.
@@ -66,11 +78,10 @@ static int find_path(struct groups *groups, struct error *err)
 	own(own_fd) int fd = open_cgroup(groups->asked->cgroup);
 	size_t size = mount ? strlen(mount) : 0;
 
-	if (fd == -EINVAL)
-		return error_set(err, fd,
-				 "%s is not a directory of cgroup v2 (usually mounted at "
-				 "/sys/fs/cgroup)",
-				 groups->asked->cgroup);
+	if (fd == -EINVAL && !(mount && is_below_mount(mount, groups->asked->cgroup)))
+		return error_set(err, fd, "%s is not a directory of cgroup v2 (%s %s)",
+				 groups->asked->cgroup, mount ? "mounted at" : "usually mounted at",
+				 mount ? mount : "/sys/fs/cgroup");
 	if (fd < 0 || !size || !real || strncmp(real, mount, size) != 0)
 		return 0;
 	groups->path = strdup(real[size] ? real + size : "/");
