@@ -6,6 +6,7 @@
  *	changed.*	the same compared with others
  *	later.html	as known.html, after more samples
  *	grown.*		these compared by count with those of changed.*
+ *	waits.html	a thread that runs, is blocked and waits for a CPU, and what ended its waits
  *	groups.html	a service, and a pod of two containers
  *	kinds.*		a frame of each kind, and far more on top than a window shows
  *	many.svg	440,000 boxes, far more than a picture holds; every stack ends in `leaf`
@@ -161,6 +162,31 @@ static void groups(void)
 			fail("out of memory");
 	}
 	write_page(&html_writer, "groups", false, false, NULL);
+	tally_free(tally);
+}
+
+/* 100 samples ran, 500 were blocked: 300 until a thread put what they waited for, 200 until a timer; 400 waited. */
+static void waits(void)
+{
+	uint32_t main_of = address("main", 0, "app"), take = address("take", 0, "app");
+	uint32_t libc = address("pthread_cond_wait", 0, "libc.so.6");
+	uint32_t sleeps = address("futex_wait", NAMES_FRAME_KERNEL, "[kernel]");
+	uint32_t leaves = address("schedule", NAMES_FRAME_KERNEL, "[kernel]");
+	uint32_t blocked = address("[blocked]", NAMES_FRAME_BLOCKED, "");
+	uint32_t waiting = address("[waiting for a CPU]", NAMES_FRAME_WAITING, "");
+	uint32_t mark = address("--", 0, ""), other = address("feeder", NAMES_FRAME_IDENTITY, "");
+	uint32_t put = address("put", 0, "app"), outer = address("feed", 0, "app");
+	uint32_t wakes = address("try_to_wake_up", NAMES_FRAME_KERNEL, "[kernel]");
+	uint32_t timer = address("[timer interrupt]", NAMES_FRAME_IDENTITY, "");
+	const uint32_t user[] = { libc, take, main_of };
+
+	count(100, "app", 7, user + 1, 2, NULL, 0);
+	count(300, "app", 7, user, 3,
+	      (uint32_t[]){ other, outer, put, wakes, mark, blocked, leaves, sleeps }, 8);
+	count(200, "app", 7, user, 3,
+	      (uint32_t[]){ timer, wakes, mark, blocked, leaves, sleeps }, 6);
+	count(400, "app", 7, user, 3, (uint32_t[]){ waiting, leaves, sleeps }, 3);
+	write_page(&html_writer, "waits", false, false, NULL);
 	tally_free(tally);
 }
 
@@ -363,6 +389,8 @@ int main(int argc, char **argv)
 	kinds();
 	anew();
 	groups();
+	anew();
+	waits();
 	anew();
 	many();
 	anew();

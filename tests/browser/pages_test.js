@@ -495,6 +495,41 @@ async function pageTests() {
 		equal(await page.locator("tbody tr:has-text('main (app.py)') td.module").textContent(), "/srv/app", "its file");
 		await page.finish();
 	});
+	await test("html: a wait is given to the function that waits, and what ended it has a table", async () => {
+		const page = await open("waits.html"), rows = async (table) =>
+			(await page.locator(`${table} tbody tr`).evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent))));
+		await page.keyboard.press("2");
+		equal((await rows("#hottest")).slice(0, 3).map((row) => [row[1], row[3], row[4]]),
+			[["1,000", "1,000", "take"], ["0", "1,000", "main"], ["0", "900", "futex_wait"]], "functions");
+		equal((await rows("#hottest")).some((row) => /put|feed|woken|blocked|wake_up/.test(row[4])), false, "a waker is none of them");
+		equal(await page.locator("#wakers summary").textContent(),
+			"What ended these waits: feeder 60.00 %, [timer interrupt] 40.00 %", "in a line");
+		await page.click("#wakers summary");
+		equal(await rows("#wakers"), [["60.00 %", "300", "feeder", "put", "app"], ["40.00 %", "200", "[timer interrupt]", "", ""]], "wakers");
+		await shot(page, "html-wakers");
+		await page.finish();
+	});
+	await test("html: colours by state, which is told of each box", async () => {
+		const page = await open("waits.html"), colour = (name) => page.evaluate((wanted) => {
+			const it = stacktally.panels.graph, { tree } = it;
+			for (let i = 1; i < tree.n; i++)
+				if (tree.frames[tree.frame[i]].name === wanted) return it.colour(tree.frame[i], i);
+			return null;
+		}, name);
+		await page.selectOption("#colour", "state");
+		equal([await colour("take"), await colour("put"), await colour("[waiting for a CPU]")],
+			["hsl(226.0 46.0% 77.0%)", "hsl(226.0 46.0% 60.0%)", "hsl(318.0 58.0% 60.0%)"], "colours");
+		equal(await page.locator("#legend").textContent(), "runningblockedwaiting for a CPU", "the legend");
+		const facts = await page.evaluate(() => factsOf(stacktally.panels.graph, 1).parts);
+		equal(facts.includes("running 10.00 %, blocked 50.00 %, waiting for a CPU 40.00 %"), true, facts.join());
+		/* It is no choice where all ran; without kernel stacks it would be wrong. */
+		await page.selectOption("#side", "user");
+		equal(await colour("take"), await page.evaluate(() => kindColour({ kind: KIND.USER, name: "take" })), "without kernel stacks");
+		await page.finish();
+		const known = await open("known.html");
+		equal(await known.locator("#colour [value=state]").isDisabled(), true, "where all ran");
+		await known.finish();
+	});
 	await test("html: filters by process, thread and side, and splits", async () => {
 		const page = await open("known.html");
 		await page.selectOption("#process", JSON.stringify(["app", 200]));

@@ -44,10 +44,12 @@ struct flame_frame {
 	const char *name;
 	/* "libc.so.6", "[kernel]"; "" if none is known; of a cgroup, its service or container */
 	const char *module;
-	uint64_t hash;	    /* of all other fields: the same in every table */
+	uint64_t hash;	    /* of name, module, ids, kind and side: the same in every table */
 	uint32_t tgid, tid; /* of FLAME_WHO; 0 if the tree does not show them */
 	enum flame_kind kind;
 	bool kernel; /* part of a kernel stack, marks included */
+	/* enum frame_interest (view/entry_parts.h); no field by which frames are told apart */
+	uint8_t interest;
 };
 
 struct flame_frames;

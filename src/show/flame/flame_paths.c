@@ -7,6 +7,7 @@
 
 #include "base/index.h"
 #include "base/own.h"
+#include "view/entry_parts.h"
 #include "view/frame_text.h"
 #include "view/service.h"
 
@@ -62,7 +63,8 @@ static int add_frames(struct flame_paths *paths)
 					     .module = is->language && is->file ? is->file
 										: is->module,
 					     .kind = kind_of(is),
-					     .kernel = is->flags & NAMES_FRAME_KERNEL };
+					     .kernel = is->flags & NAMES_FRAME_KERNEL,
+					     .interest = frame_interest(is) };
 		size_t size = texts.of[i].size;
 
 		/* One byte more than the limit shows flame_frames_add() that it was cut. */

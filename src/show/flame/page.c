@@ -14,6 +14,7 @@
 #include "view/quantity.h"
 
 #define ON_KERNEL_SIDE 128u
+#define INTEREST_SHIFT 8
 
 struct encoder {
 	const struct flame_frames *frames;
@@ -188,7 +189,8 @@ static int put_frames(struct encoder *encoder)
 			break;
 		page_number(&frames, name);
 		page_number(&frames, module);
-		page_number(&frames, (uint64_t)frame->kind | (frame->kernel ? ON_KERNEL_SIDE : 0));
+		page_number(&frames, (uint64_t)frame->kind | (frame->kernel ? ON_KERNEL_SIDE : 0) |
+					     (uint64_t)frame->interest << INTEREST_SHIFT);
 		if (frame->kind == FLAME_WHO) {
 			page_number(&frames, frame->tgid);
 			page_number(&frames, frame->tid);

@@ -11,7 +11,8 @@
  *			 "shares":bool,"baseScale":n,"minimum":n,"leftOut":n}, UTF-8
  *	n, strings	each: size, UTF-8 without control characters
  *	n, frames	each: name (a string's index), module (a string's index), kind (enum
- *			flame_kind, plus 128 on the kernel's side), and of FLAME_WHO: tgid, tid;
+ *			flame_kind, plus 128 on the kernel's side and
+ *			256 times enum frame_interest), and of FLAME_WHO: tgid, tid;
  *			in the order of siblings; frame 0 is the root
  *	n, then columns of one number for each node, in preorder, the root first:
  *	  steps		not for the root: how many steps the parent is above the node before;

@@ -51,6 +51,8 @@ static void put_frames(struct bytes *bytes, const struct model *model, uint32_t 
 		bytes_decimal(bytes, frame->tgid);
 		bytes_char(bytes, ',');
 		bytes_decimal(bytes, frame->tid);
+		bytes_char(bytes, ',');
+		bytes_decimal(bytes, frame->interest);
 		bytes_char(bytes, ']');
 	}
 	bytes_char(bytes, ']');

@@ -7,16 +7,6 @@
 
 #define N(array) (sizeof(array) / sizeof(*(array)))
 
-/* How likely it is that a reader would change the function. */
-enum interest {
-	OF_NONE,    /* no function */
-	OF_KERNEL,  /* in a user stack: of the vDSO, ... */
-	OF_SYSTEM,  /* libc, threads, the dynamic linker */
-	OF_RUNTIME, /* an interpreter, a language's runtime library */
-	OF_PROGRAM,
-	OF_SCRIPT, /* a function of an interpreted program */
-};
-
 /* Beginnings of the names of files. */
 static const char *const system_files[] = {
 	"libc.so", "libc-2", "ld-linux", "ld-2",    "ld-musl", "libpthread", "librt.",
@@ -57,7 +47,7 @@ static bool leaves_cpu(const struct names_frame *is)
 	       begins_with_one(is->name, leaving_functions, N(leaving_functions));
 }
 
-static enum interest interest_of(const struct names_frame *is)
+enum frame_interest frame_interest(const struct names_frame *is)
 {
 	const char *name = is->name;
 
@@ -81,7 +71,7 @@ static enum interest interest_of(const struct names_frame *is)
 
 bool entry_is_common_frame(const struct names_frame *is)
 {
-	return interest_of(is) < OF_PROGRAM;
+	return frame_interest(is) < OF_PROGRAM;
 }
 
 struct entry_parts entry_parts(const struct profile *profile, const struct profile_entry *entry)
@@ -114,10 +104,10 @@ struct entry_parts entry_parts(const struct profile *profile, const struct profi
 
 /* Looks at frames from the innermost outwards; `step` is 1 or -1. */
 static void look(const struct profile *profile, const uint32_t *frames, uint32_t n, int step,
-		 uint32_t *best, enum interest *interest)
+		 uint32_t *best, enum frame_interest *interest)
 {
 	for (; n > 0; n--, frames += step) {
-		enum interest of = interest_of(&profile->frames[*frames].is);
+		enum frame_interest of = frame_interest(&profile->frames[*frames].is);
 
 		if (of > *interest || *best == ENTRY_NO_FRAME) {
 			*interest = of;
@@ -129,7 +119,7 @@ static void look(const struct profile *profile, const uint32_t *frames, uint32_t
 uint32_t entry_program_frame(const struct profile *profile, const struct profile_entry *entry)
 {
 	struct entry_parts parts = entry_parts(profile, entry);
-	enum interest interest = OF_NONE;
+	enum frame_interest interest = OF_NONE;
 	uint32_t best = ENTRY_NO_FRAME;
 
 	look(profile, entry->user, entry->n_user, 1, &best, &interest);
@@ -148,7 +138,7 @@ static bool wakes(const struct names_frame *is)
 
 uint32_t entry_waker_frame(const struct profile *profile, const struct entry_parts *parts)
 {
-	enum interest interest = OF_NONE;
+	enum frame_interest interest = OF_NONE;
 	uint32_t best = ENTRY_NO_FRAME;
 
 	uint32_t n = parts->n_waker;

@@ -13,6 +13,18 @@
 /* Where a frame index is asked for and there is none. */
 #define ENTRY_NO_FRAME UINT32_MAX
 
+/* How likely it is that a reader would change the function. */
+enum frame_interest {
+	OF_NONE,    /* no function */
+	OF_KERNEL,  /* also in a user stack: of the vDSO, ... */
+	OF_SYSTEM,  /* libc, threads, the dynamic linker */
+	OF_RUNTIME, /* an interpreter, a language's runtime library */
+	OF_PROGRAM,
+	OF_SCRIPT, /* a function of an interpreted program */
+};
+
+enum frame_interest frame_interest(const struct names_frame *is);
+
 enum entry_state {
 	ENTRY_RAN, /* also of measurements that know no other state */
 	ENTRY_BLOCKED,

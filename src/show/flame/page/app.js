@@ -21,7 +21,7 @@ for (const [id, flame] of [["graph", true], ["callers", true], ["callees", false
 		},
 		laidOut: () => legend()
 	});
-const table = new FunctionTable(element("functions").querySelector("table"), (number) => {
+const table = new FunctionTable(element("hottest"), element("wakers"), (number) => {
 	state.function = functionKey(functionsOf(state.tree).list[number]);
 	openTab("sandwich");
 });
@@ -73,6 +73,8 @@ function take(data, keep) {
 	}
 	const change = element("colour").querySelector("[value=change]");
 	change.hidden = change.disabled = !head.compare;
+	const byState = element("colour").querySelector("[value=state]");
+	byState.hidden = byState.disabled = !hasWaits(data);
 	if (!keep || compared !== head.compare) element("colour").value = head.compare ? "change" : "kind";
 	if (!keep) {
 		Object.assign(state.filter, { comm: null, tgid: null, tid: null });
@@ -216,6 +218,7 @@ function showSandwich(keep) {
 function colouring() {
 	const by = element("colour").value;
 	if (by === "module") return moduleColour;
+	if (by === "state" && showsStates()) return byStates;
 	if (by !== "change" || !state.tree.base) return kindColour;
 	const scale = baseScale(state.tree);
 	const colourOf = (tree, node) => changeColour(tree.total[node], tree.base[node] * scale);
@@ -223,12 +226,22 @@ function colouring() {
 	return colourOf;
 }
 
+/* Without kernel stacks, what is shown does not say who waited. */
+function showsStates() {
+	return state.kinds.has(KIND.BLOCKED) || state.kinds.has(KIND.WAITING);
+}
+
+const byStates = (tree, node) => tree.inverted ? kindColour(tree.frames[tree.frame[node]]) : mostStateColour(tree, node);
+byStates.perNode = true;
+
 function legend() {
 	const by = element("colour").value, entries = [];
 	if (!state.tree) return;
 	if (by === "change") {
 		entries.push(["more", changeColour(1e6, 0)], ["the same", changeColour(1, 1)], ["less", changeColour(0, 1e6)]);
-	} else if (by === "kind") {
+	} else if (by === "state" && showsStates()) {
+		STATES.forEach(([text], at) => entries.push([text, stateColour(at, 1)]));
+	} else if (by !== "module") {
 		for (let kind = KIND.KERNEL; kind < KIND_NAMES.length; kind++)
 			if (state.kinds.has(kind)) entries.push([KIND_NAMES[kind], kindColour({ kind, name: "u" })]);
 	}
@@ -267,6 +280,8 @@ function factsOf(panel, node) {
 			(more < 0 ? "\u2212" : "+") + (tree.head.shares ? percent(Math.abs(more), whole).replace("%", "points")
 				: bare(Math.abs(more), tree.head.unit)));
 	}
+	if (showsStates() && !tree.inverted && !isWait(frame)) parts.push(statesOf(tree, node)
+		.map((part, at) => part > 0 ? `${STATES[at][0]} ${percent(part, tree.total[node])}` : "").filter(Boolean).join(", "));
 	if (frame.module && frame.kind !== KIND.MARKER) parts.push(frame.module);
 	if (KIND_NAMES[frame.kind]) parts.push(KIND_NAMES[frame.kind]);
 	return { name: frame.name, parts };

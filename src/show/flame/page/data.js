@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The page's script is languages.js data.js colour.js label.js tree.js edits.js panel.js
+ * The page's script is languages.js data.js colour.js label.js tree.js waits.js edits.js panel.js
  * functions.js timeline.js times.js menu.js address.js app.js, concatenated.
  *
  * Data is a block of bytes in the format of flame/page.h. stacktally.load(Uint8Array) shows it;
@@ -10,7 +10,9 @@
 
 const KIND = { ROOT: 0, WHO: 1, KERNEL: 2, USER: 3, CPP: 4, JIT: 5, INLINED: 6, MARKER: 7, IDENTITY: 8, BLOCKED: 9,
 	WAITING: 10 }; /* above: the language of a function */
-const ON_KERNEL_SIDE = 128;
+const ON_KERNEL_SIDE = 128, INTEREST_SHIFT = 8;
+/* How likely it is that a reader would change a function; above: of a program, of a script. */
+const OF_RUNTIME = 3;
 
 class Reader {
 	constructor(bytes) {
@@ -47,7 +49,8 @@ function readFrames(reader) {
 	return Array.from({ length: reader.size() }, () => {
 		const name = strings[reader.number()], module = strings[reader.number()];
 		const flags = reader.number(), kind = flags & 127;
-		const frame = { name, module, kind, kernel: (flags & ON_KERNEL_SIDE) !== 0, tgid: 0, tid: 0 };
+		const frame = { name, module, kind, kernel: (flags & ON_KERNEL_SIDE) !== 0, tgid: 0, tid: 0,
+			interest: flags >> INTEREST_SHIFT };
 		if (name === undefined || module === undefined) throw new Error("a frame without a name");
 		if (kind === KIND.WHO) {
 			frame.tgid = reader.number();

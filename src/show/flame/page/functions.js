@@ -4,8 +4,10 @@
 const ROWS_AT_ONCE = 300;
 
 class FunctionTable {
-	constructor(table, chosen) {
+	/* `wakers` has another table, of what ended the waits. */
+	constructor(table, wakers, chosen) {
 		this.table = table;
+		this.wakers = wakers;
 		this.chosen = chosen;
 		this.body = table.querySelector("tbody");
 		this.order = "self";
@@ -32,6 +34,21 @@ class FunctionTable {
 		this.tree = tree;
 		this.list = countFunctions(tree).filter((it) => test === null || test(it.frame.name));
 		this.draw();
+		this.drawWakers();
+	}
+	drawWakers() {
+		const { tree, wakers } = this, found = hasWaits(tree) ? wakersOf(tree).slice(0, ROWS_AT_ONCE) : [];
+		const whole = found.reduce((sum, it) => sum + it.total, 0);
+		const first = found.slice(0, 3).map(({ name, total }) => `${name} ${percent(total, whole)}`);
+		wakers.hidden = found.length === 0;
+		wakers.querySelector("summary").textContent = `What ended these waits: ${first.join(", ")}${found.length > 3 ? ", \u2026" : ""}`;
+		wakers.querySelector("tbody").replaceChildren(...found.map(({ name, frame, total }) => {
+			const bar = make("td", { className: "number bar" }, percent(total, whole));
+			bar.style.setProperty("--share", (whole > 0 ? 100 * total / whole : 0) + "%");
+			return make("tr", {}, bar, make("td", { className: "number wide" }, bare(total, tree.head.unit)),
+				make("td", { className: "name" }, name), make("td", { className: "name" }, frame ? frame.name : ""),
+				make("td", { className: "module" }, frame ? frame.module : ""));
+		}));
 	}
 	/* Sorts by the chosen column; numbers descend. */
 	compare(a, b) {

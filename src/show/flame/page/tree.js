@@ -329,20 +329,33 @@ function callersOf(tree, number) {
 		for (let i = groups.length - 1; i >= 0; i--)
 			if (weight(groups[i][1]) >= least) open.push([groups[i][1], at, groups[i][0], depth + 1]);
 	}
-	return builder.finish();
+	/* A box does not have its waits on top. */
+	return Object.assign(builder.finish(), { inverted: true });
 }
 
-/* Self and total of each function: [{number, frame, self, total, base...}]. */
+/*
+ * Self and total of each function: [{number, frame, self, total, base...}]. A wait is given to the
+ * function of the program that waits; what ended it is no part of it.
+ */
 function countFunctions(tree) {
 	const { of, list } = functionsOf(tree), n = list.length;
 	const self = new Float64Array(n), total = new Float64Array(n);
 	const baseSelf = new Float64Array(n), base = new Float64Array(n);
-	const active = new Uint32Array(n), path = new Uint32Array(tree.deepest + 2);
+	const active = new Uint32Array(n), path = new Uint32Array(tree.deepest + 2), nodes = new Uint32Array(tree.deepest + 2);
 	let depth = 0;
 	for (let i = 1; i < tree.n; i++) {
 		for (; depth >= tree.depth[i]; depth--) active[path[depth]]--;
 		depth = tree.depth[i];
 		const number = path[depth] = of[tree.frame[i]];
+		nodes[depth] = i;
+		if (isWait(tree.frames[tree.frame[i]])) {
+			const waits = programNode(tree, nodes, depth - 1), is = of[tree.frame[waits]];
+			active[number]++;
+			if (waits > 0) self[is] += tree.total[i];
+			if (waits > 0 && tree.base) baseSelf[is] += tree.base[i];
+			i = tree.end[i] - 1;
+			continue;
+		}
 		self[number] += tree.self[i];
 		if (tree.base) baseSelf[number] += tree.baseSelf[i];
 		if (active[number]++ > 0) continue;

@@ -51,8 +51,8 @@ class Model {
 		Object.assign(this, { shortened, sharedFrom });
 	}
 	takeFrames(frames) {
-		for (const [name, module, kind, kernel, tgid, tid] of frames)
-			this.numbers.push(this.frames.add({ name, module, kind, kernel: kernel !== 0, tgid, tid }));
+		for (const [name, module, kind, kernel, tgid, tid, interest] of frames)
+			this.numbers.push(this.frames.add({ name, module, kind, kernel: kernel !== 0, tgid, tid, interest }));
 	}
 	takeNodes(nodes) {
 		for (let i = 0; i < nodes.length; i += 2) {

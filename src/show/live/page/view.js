@@ -30,7 +30,7 @@ class Grower {
 /* A table of frames that only grows, and their order. */
 class Frames {
 	constructor() {
-		this.list = [{ name: "all", module: "", kind: KIND.ROOT, kernel: false, tgid: 0, tid: 0 }];
+		this.list = [{ name: "all", module: "", kind: KIND.ROOT, kernel: false, tgid: 0, tid: 0, interest: 0 }];
 		this.sorted = [];
 		this.rank = new Uint32Array(0);
 		this.labels = new Map();
