@@ -25,15 +25,19 @@ function holds(is, what) {
 	if (!is) throw new Error(what);
 }
 
+/* Fails after a while: a browser that hangs keeps no promise, and most calls of it have no timeout. */
+const late = (ms) => new Promise((done, failed) => setTimeout(() => failed(new Error(`not over after ${ms / 1000} s`)), ms).unref());
+
 async function test(name, run) {
 	try {
-		await run();
+		await Promise.race([run(), late(150000)]);
 		console.log(`ok ${name}`);
 	} catch (error) {
 		failed++;
 		console.log(`FAIL ${name}: ${error.message.split("\n").slice(0, 3).join(" ")}`);
 		/* What it left open would disturb the next ones. */
-		for (const context of browser.contexts()) await context.close();
+		await Promise.race([browser.close(), late(10000)]).catch(() => {});
+		await launch();
 		for (const program of [...running.keys()]) if (program !== "nested") end(program);
 		if (!running.has("nested")) start("nested");
 	}
@@ -553,15 +557,19 @@ async function endTest() {
 	});
 }
 
-(async () => {
+async function launch() {
 	browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
+}
+
+(async () => {
+	await launch();
 	start("nested");
 	try {
 		/* Files first, while all processes can be told apart on a busy machine as well. */
 		for (const tests of [fileTests, movingTests, timeTests, speedTests, endTest]) await tests();
 	} finally {
 		for (const name of [...running.keys()]) end(name);
-		await browser.close();
+		await Promise.race([browser.close(), late(10000)]).catch(() => {});
 	}
 	process.exit(failed ? 1 : 0);
 })();

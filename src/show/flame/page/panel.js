@@ -65,7 +65,9 @@ class Panel {
 		this.atRoot = true; /* scrolled to the root, which stays visible */
 		this.element.addEventListener("scroll", () => {
 			const { scrollTop, scrollHeight, clientHeight } = this.element;
-			this.atRoot = this.flame ? scrollTop + clientHeight > scrollHeight - ROW : scrollTop < ROW;
+			/* Not of an element that has become lower or higher: resize() has the last word then. */
+			if (clientHeight === this.height)
+				this.atRoot = this.flame ? scrollTop + clientHeight > scrollHeight - ROW : scrollTop < ROW;
 			this.later();
 		});
 		this.canvas.addEventListener("click", (event) => this.clicked(event));
