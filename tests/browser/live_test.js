@@ -108,8 +108,12 @@ async function seconds(page, n) {
 	return before + n;
 }
 
-/* The middle of the widest box with that name. */
-const place = (page, name) => page.evaluate((wanted) => {
+/* The middle of the widest box with that name, once it is wide enough to be drawn. */
+async function place(page, name) {
+	const found = await page.waitForFunction(placeNow, name);
+	return found.jsonValue();
+}
+const placeNow = (wanted) => {
 	const it = stacktally.panels.graph, box = it.canvas.getBoundingClientRect(), boxes = new Set(boxesOf(it.tree, wanted));
 	let found = null;
 	for (let depth = 0; depth < it.rows.length; depth++)
@@ -120,7 +124,7 @@ const place = (page, name) => page.evaluate((wanted) => {
 				found = { x: box.x + x + width / 2, y: box.y + it.top(depth) + 9, width, total: it.tree.total[node], node };
 		}
 	return found;
-}, name);
+};
 /* Zooms into it by a click. The picture is held meanwhile, as boxes may move with an update. */
 async function zoomInto(page, name) {
 	await page.click("#pause");
