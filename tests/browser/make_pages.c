@@ -165,7 +165,8 @@ static void groups(void)
 	tally_free(tally);
 }
 
-/* 100 samples ran, 500 were blocked: 300 until a thread put what they waited for, 200 until a timer; 400 waited. */
+/* 100 samples ran, 500 were blocked: 300 until a thread put what they waited for, 200 until a
+ * timer; 400 waited. */
 static void waits(void)
 {
 	uint32_t main_of = address("main", 0, "app"), take = address("take", 0, "app");
@@ -183,8 +184,8 @@ static void waits(void)
 	count(100, "app", 7, user + 1, 2, NULL, 0);
 	count(300, "app", 7, user, 3,
 	      (uint32_t[]){ other, outer, put, wakes, mark, blocked, leaves, sleeps }, 8);
-	count(200, "app", 7, user, 3,
-	      (uint32_t[]){ timer, wakes, mark, blocked, leaves, sleeps }, 6);
+	count(200, "app", 7, user, 3, (uint32_t[]){ timer, wakes, mark, blocked, leaves, sleeps },
+	      6);
 	count(400, "app", 7, user, 3, (uint32_t[]){ waiting, leaves, sleeps }, 3);
 	write_page(&html_writer, "waits", false, false, NULL);
 	tally_free(tally);
