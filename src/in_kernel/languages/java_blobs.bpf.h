@@ -238,6 +238,23 @@ static __always_inline bool java_is_call(__u64 bytes)
 	       (b5 == 0xff && (b6 & 0x38) == 0x10) || (b2 == 0xff && (b3 & 0x38) == 0x10);
 }
 
+/*
+ * Where the call goes that ends at `address`, 0 if a register or memory alone tells it; `bytes` are
+ * the 8 before it. Two forms: call N; and movabs $N,%r10; call *%r10, with any of r8 to r15.
+ */
+static __always_inline __u64 java_call_target(__u64 address, __u64 bytes)
+{
+	__u64 target;
+
+	if ((bytes >> 24 & 0xff) == 0xe8)
+		return address + (__s64)(__s32)(bytes >> 32);
+	if ((bytes >> 40 & 0xf8ffff) != 0xd0ff41 || !read_word(&target, address - 13) ||
+	    (target & 0xffff) != (0xb849 | (bytes >> 48 & 0x700)) ||
+	    !read_word(&target, address - 11))
+		return 0;
+	return target;
+}
+
 enum java_return {
 	JAVA_NO_RETURN,
 	JAVA_RETURN,
@@ -277,8 +294,7 @@ __noinline int java_returns(__u32 number, __u64 address)
 	if (!java_is_call(bytes))
 		return kind == JAVA_CONTINUATION || kind == JAVA_INTERPRETED ? JAVA_RETURN
 									     : JAVA_NO_RETURN;
-	if ((bytes >> 24 & 0xff) == 0xe8)
-		java->target = address + (__s64)(__s32)(bytes >> 32);
+	java->target = java_call_target(address, bytes);
 	return java->target - java->blob.at < java->blob.code_end - java->blob.at ? JAVA_RETURN_HERE
 										  : JAVA_RETURN;
 }

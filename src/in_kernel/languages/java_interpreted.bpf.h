@@ -169,6 +169,19 @@ static __always_inline bool java_is_removing(struct scratch *slot)
 }
 
 /*
+ * Whether a call has returned, and the return address is still to be taken from the stack: perhaps
+ * add $8,%rsp; jmp; then mov %rax,%rbx; pop %rdx. rdx has anything else until then.
+ */
+static __always_inline bool java_has_looked(__u64 pc)
+{
+	__u64 code;
+
+	return read_word(&code, pc) &&
+	       ((code & 0xffffffff) == 0x5ad88b48 || (code & 0xff) == 0x5a ||
+		(code & 0xffffffffff) == 0xe908c48348 || (code & 0xffffffffff) == 0x05e9);
+}
+
+/*
  * The caller of an interpreted function that an exception leaves: its frame is gone, and the return
  * address is in rdx while the caller's handler is looked for, and on top of the stack during calls.
  * JAVA_GO_ON: no exception leaves it. A global function, which the verifier checks once.
@@ -187,7 +200,7 @@ __noinline int java_removed(__u32 number)
 	fp = slot->walk.registers[UNWIND_FP];
 	rdx = slot->walk.registers[JAVA_REGISTER_RDX];
 	sender = slot->walk.registers[JAVA_REGISTER_METHOD];
-	if (slot->walk.exact && java_returns(number, rdx))
+	if (slot->walk.exact && !java_has_looked(slot->walk.pc) && java_returns(number, rdx))
 		return java_go(slot, rdx, sender - sp <= 16 ? sender : sp + (sp & 8), fp);
 	if (window_read(slot, number, words, sizeof(words), sp))
 		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);

@@ -286,9 +286,11 @@ static __always_inline const struct java_candidates *java_look(struct scratch *s
 
 #define JAVA_CODE_BEFORE 64 /* bytes */
 
+#define JAVA_AROUND_CALL 9 /* bytes of: push; push; call; pop; pop */
+
 /*
  * Whether words may have been pushed by the instructions before the one that was interrupted: two
- * at once, as one alone would show in the stack pointer.
+ * at once, as one alone would show in the stack pointer. Those around a call are gone behind it.
  */
 static __always_inline bool java_may_have_pushed(struct scratch *slot)
 {
@@ -297,9 +299,13 @@ static __always_inline bool java_may_have_pushed(struct scratch *slot)
 	if (bpf_probe_read_user(code, JAVA_CODE_BEFORE,
 				(const void *)(slot->walk.pc - JAVA_CODE_BEFORE)))
 		return true;
-	for (__u32 i = 0; i + 1 < JAVA_CODE_BEFORE; i++)
-		if ((code[i] & 0xf8) == 0x50 && (code[i + 1] & 0xf8) == 0x50)
+	for (__u32 i = 0; i + 1 < JAVA_CODE_BEFORE; i++) {
+		if ((code[i] & 0xf8) != 0x50 || (code[i + 1] & 0xf8) != 0x50)
+			continue;
+		if (i + JAVA_AROUND_CALL > JAVA_CODE_BEFORE || code[i + 2] != 0xe8 ||
+		    (code[i + 7] & 0xf8) != 0x58 || (code[i + 8] & 0xf8) != 0x58)
 			return true;
+	}
 	return false;
 }
 

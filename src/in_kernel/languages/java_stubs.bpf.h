@@ -34,6 +34,131 @@ static __always_inline bool java_has_frame(struct scratch *slot, __u32 number)
 	       !window_read(slot, number, &pc, sizeof(pc), fp + 8) && java_returns(number, pc);
 }
 
+#define JAVA_TAIL 10 /* instructions */
+
+/*
+ * The caller of a stub that was interrupted in its last instructions, which take words from the
+ * stack and return, or jump to rax: what these will take is known. JAVA_GO_ON: others follow. A
+ * global function, which the verifier checks once.
+ */
+__noinline int java_tail(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	__u64 pc, sp, fp, code, top;
+
+	if (!slot)
+		return WIRE_END_STALE;
+	pc = slot->walk.pc;
+	sp = slot->walk.registers[UNWIND_SP];
+	fp = slot->walk.registers[UNWIND_FP];
+	for (__u32 i = 0; i < JAVA_TAIL && read_word(&code, pc); i++) {
+		__u32 size = 1;
+
+		if ((code & 0xff) == 0xc3 || (code & 0xffff) == 0xe0ff)
+			return window_read(slot, number, &top, sizeof(top), sp) ||
+					       !java_returns(number, top)
+				       ? JAVA_GO_ON
+				       : java_go(slot, top, sp + 8, fp);
+		if ((code & 0xff) == 0xc9) /* leave */
+			sp = fp;
+		if ((code & 0xff) == 0xc9 || (code & 0xff) == 0x5d) { /* pop %rbp */
+			if (window_read(slot, number, &fp, sizeof(fp), sp))
+				return JAVA_GO_ON;
+			sp += 8;
+		} else if ((code & 0xff) == 0x9d || /* popf; pop of any but rax and rsp */
+			   ((code & 0xf8) == 0x58 && (code & 0xff) != 0x58 &&
+			    (code & 0xff) != 0x5c)) {
+			sp += 8;
+		} else if ((code & 0xf8ff) == 0x5841) {
+			sp += 8;
+			size = 2;
+		} else if ((code & 0xffffff) == 0xc48348) { /* add $N,%rsp */
+			sp += code >> 24 & 0x7f;
+			size = 4;
+		} else if ((code & 0xffffff) == 0xc48148) {
+			sp += code >> 24 & 0x7fffffff;
+			size = 7;
+		} else if ((code & 0xffffff) == 0x77f8c5) { /* vzeroupper */
+			size = 3;
+		} else {
+			break;
+		}
+		pc += size;
+	}
+	return JAVA_GO_ON;
+}
+
+#define JAVA_HEAD	12 /* instructions */
+#define JAVA_HEAD_BYTES 64
+
+/* Bytes of mov between a register and another, or a word at the stack pointer; 0: it is none. */
+static __always_inline __u32 java_move(__u64 code)
+{
+	__u8 mode = code >> 16;
+
+	if ((code & 0xf0) != 0x40 || (code >> 8 & 0xfd) != 0x89)
+		return 0;
+	/* Not to rsp, which changes it. */
+	if (mode >= 0xc0)
+		return (code >> 8 & 0xff) == 0x8b ? (mode & 0x38) != 0x20 ? 3 : 0
+		       : (mode & 7) != 4	  ? 3
+						  : 0;
+	if ((code >> 24 & 0xff) != 0x24)
+		return 0;
+	return (mode & 0xc7) == 0x04 ? 4 : (mode & 0xc7) == 0x44 ? 5 : 0;
+}
+
+/*
+ * The caller of a stub that was interrupted in its first instructions, which push words and make
+ * room: how many is known. JAVA_GO_ON: others come before. A global function, which the verifier
+ * checks once.
+ */
+__noinline int java_head(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	__u64 at, top, sp, fp_top = 0, code, words[2];
+
+	if (!slot)
+		return WIRE_END_STALE;
+	at = slot->interp.java_walk.blob.code;
+	sp = slot->walk.registers[UNWIND_SP];
+	top = sp; /* of what they have pushed; no count from 0, each of which the verifier would
+		     follow */
+	if (slot->walk.pc - at >= JAVA_HEAD_BYTES)
+		return JAVA_GO_ON;
+	for (__u32 i = 0; i < JAVA_HEAD && at < slot->walk.pc && read_word(&code, at); i++) {
+		__u32 size = java_move(code);
+
+		if ((code & 0xf8) == 0x50) {
+			top += 8;
+			if ((code & 0xff) == 0x55)
+				fp_top = top;
+			size = 1;
+		} else if ((code & 0xf8ff) == 0x5041) {
+			top += 8;
+			size = 2;
+		} else if ((code & 0xffffff) == 0xec8348) { /* sub $N,%rsp */
+			top += code >> 24 & 0x7f;
+			size = 4;
+		} else if ((code & 0xffffff) == 0xec8148) {
+			top += code >> 24 & 0x7fffffff;
+			size = 7;
+		}
+		if (!size)
+			break;
+		at += size;
+	}
+	if (at != slot->walk.pc || window_read(slot, number, words, sizeof(words), top - 8) ||
+	    !java_returns(number, words[1]))
+		return JAVA_GO_ON;
+	if (!fp_top)
+		return java_go(slot, words[1], top + 8, slot->walk.registers[UNWIND_FP]);
+	/* It was pushed so far below the top. */
+	if (window_read(slot, number, words, sizeof(words[0]), top - (fp_top - sp)))
+		return JAVA_GO_ON;
+	return java_go_saved(slot, words[1], top + 8, words[0]);
+}
+
 /*
  * The caller of a stub that was interrupted, if one of the words that it has pushed is the return
  * address of a call of it; else JAVA_GO_ON. A global function, which the verifier checks once.
@@ -71,6 +196,9 @@ static __always_inline int java_stub_words(struct scratch *slot, __u32 number)
 
 	if (!found->n || (found->n > 1 && found->fitting != 1))
 		return java_fail(slot, WIRE_SCRIPT_TORN);
+	/* The frame pointer of a frame that was just taken from the stack. */
+	if (slot->walk.registers[UNWIND_FP] == found->sp - 16)
+		return java_go_saved(slot, found->pc, found->sp, found->fp);
 	return java_go(slot, found->pc, found->sp, slot->walk.registers[UNWIND_FP]);
 }
 
@@ -135,18 +263,21 @@ static __always_inline int java_framed_leaf(struct scratch *slot, __u32 number, 
 	return java_go_saved(slot, saved[1], fp + 16, saved[0]);
 }
 
-#define JAVA_ADAPTER_BYTES 192
+#define JAVA_ADAPTER_BYTES  192
+#define JAVA_ADAPTER_BEFORE 3 /* bytes before those: a call may have begun there */
 
 /* Whether `pop %rax` is over, in an adapter from compiled code: else it comes before a jump. */
 static __always_inline bool java_has_room(struct scratch *slot)
 {
 	__u8 *code = slot->interp.code;
 
-	if (bpf_probe_read_user(code, JAVA_ADAPTER_BYTES, (const void *)slot->walk.pc))
+	if (bpf_probe_read_user(code, JAVA_ADAPTER_BEFORE + JAVA_ADAPTER_BYTES,
+				(const void *)(slot->walk.pc - JAVA_ADAPTER_BEFORE)))
 		return false;
-	for (__u32 i = 0; i + 3 < JAVA_ADAPTER_BYTES; i++) {
+	for (__u32 i = JAVA_ADAPTER_BEFORE; i + 3 < JAVA_ADAPTER_BEFORE + JAVA_ADAPTER_BYTES; i++) {
+		/* jmp *REGISTER; the offset of a call may look like one. */
 		if (code[i] == 0xff && (code[i + 1] & 0xf8) == 0xe0)
-			return true;
+			return code[i - 1] != 0xe8 && code[i - 2] != 0xe8 && code[i - 3] != 0xe8;
 		/* lea 8(%rsp),%r13; or mov %rsp,%r13 behind it */
 		if ((code[i] == 0x24 && code[i + 1] == 0x08 && code[i + 2] == 0x58) ||
 		    (code[i] == 0x58 && code[i + 1] == 0x4c && code[i + 2] == 0x8b))
@@ -178,10 +309,10 @@ __noinline int java_adapter_leaf(__u32 number)
 	       java_returns(number, rax);
 	sender = slot->walk.registers[JAVA_REGISTER_SENDER];
 	room = java_has_room(slot);
-	/* libjvm is called, to let the caller call the interpreter. */
-	if (!made && !room && sender > sp && sender - sp <= JAVA_MOST_FRAME &&
+	/* libjvm is called, to let the caller call the interpreter; registers are saved for it. */
+	if (!room && sender > sp && sender - sp <= JAVA_MOST_FRAME &&
 	    !window_read(slot, number, &called, sizeof(called), sender) &&
-	    java_returns(number, called))
+	    (!made || called == rax) && java_returns(number, called))
 		return java_go(slot, called, sender + 8, slot->walk.registers[UNWIND_FP]);
 	if (made)
 		pc = rax;
@@ -256,24 +387,37 @@ static __always_inline int java_linker_leaf(struct scratch *slot, __u32 number)
 
 /*
  * The caller of a stub that has pushed a word, -1, in front of its frame: by the frame pointer, or
- * before there is one, or after. JAVA_GO_ON: it is none.
+ * before there is one, or after. The word becomes the stack pointer that the method's caller had,
+ * if the method must not be entered. JAVA_GO_ON: it is none.
  */
 static __always_inline int java_marked_leaf(struct scratch *slot, __u32 number)
 {
 	__u64 sp = slot->walk.registers[UNWIND_SP], fp = slot->walk.registers[UNWIND_FP];
-	__u64 words[2], saved;
+	__u64 words[2], saved, code;
 
+	/* First, as words below a frame pointer may be old ones. */
+	if (fp >= sp && fp - sp <= JAVA_MOST_FRAME && !(fp & 7) &&
+	    !window_read(slot, number, words, sizeof(words), fp + 8) &&
+	    java_returns(number, words[1]) &&
+	    !window_read(slot, number, &saved, sizeof(saved), fp)) {
+		if (words[0] == ~0ull)
+			return java_go_saved(slot, words[1], fp + 24, saved);
+		/* The method must not be entered, and its frame is gone. */
+		if (words[0] - fp <= JAVA_MOST_FRAME && !(words[0] & 7))
+			return java_fail(slot, WIRE_SCRIPT_TORN);
+	}
+	/* Then: test %rsp,(%rsp); mov (%rsp),%rsp; jmp *-8(%rsp) */
+	if (read_word(&code, slot->walk.pc) &&
+	    ((code & 0xffffffff) == 0x24248548 || (code & 0xffffffff) == 0x24248b48 ||
+	     (code & 0xffffffff) == 0xf82464ff))
+		return java_fail(slot, WIRE_SCRIPT_TORN);
 	if (!window_read(slot, number, words, sizeof(words), sp) && words[0] == ~0ull &&
 	    java_returns(number, words[1]))
 		return java_go(slot, words[1], sp + 16, fp);
 	if (!window_read(slot, number, words, sizeof(words), sp + 8) && words[0] == ~0ull &&
 	    java_returns(number, words[1]) && !window_read(slot, number, &saved, sizeof(saved), sp))
 		return java_go_saved(slot, words[1], sp + 24, saved);
-	if (fp < sp || fp - sp > JAVA_MOST_FRAME || fp & 7 ||
-	    window_read(slot, number, words, sizeof(words), fp + 8) || words[0] != ~0ull ||
-	    !java_returns(number, words[1]) || window_read(slot, number, &saved, sizeof(saved), fp))
-		return JAVA_GO_ON;
-	return java_go_saved(slot, words[1], fp + 24, saved);
+	return JAVA_GO_ON;
 }
 
 /* The caller of a stub that was interrupted. A global function, which the verifier checks once. */
@@ -353,9 +497,11 @@ static __always_inline int java_stub(struct scratch *slot, __u32 number)
 			       ? java_fail(slot, WIRE_SCRIPT_TORN)
 			       : java_poll(slot, number, slot->walk.registers[UNWIND_FP]);
 	if (slot->walk.exact) {
-		int end = JAVA_GO_ON;
+		int end = java_tail(number);
 
-		if (blob->kind == JAVA_STUBS)
+		if (end == JAVA_GO_ON && blob->kind == JAVA_RUNTIME)
+			end = java_head(number);
+		if (end == JAVA_GO_ON && blob->kind == JAVA_STUBS)
 			end = java_marked_leaf(slot, number);
 		if (end == JAVA_GO_ON)
 			end = java_called_stub(number);

@@ -121,12 +121,14 @@ static struct counts *counts_of(struct oracle *oracle)
 	return &oracle->kinds[oracle->n_kinds++];
 }
 
-static void print_bytes(struct oracle *oracle)
+/* The 16 bytes before an address, and from it on. */
+static void print_bytes(const struct oracle *oracle, const char *what, uint64_t address)
 {
 	unsigned char code[32];
 
-	if (tracee_read(oracle->space, oracle->state.pc - 16, code, sizeof(code)))
+	if (tracee_read(oracle->space, address - 16, code, sizeof(code)))
 		return;
+	printf("    %-7s", what);
 	for (size_t i = 0; i < sizeof(code); i++)
 		printf("%s%02x", i == 16 ? " | " : " ", code[i]);
 	printf("\n");
@@ -138,11 +140,13 @@ static void print_mismatch(struct oracle *oracle, const char *what, uint32_t at,
 {
 	printf("  %s at step %lu: %s+%#lx (entry +%#lx), sp %#lx, caller %u: true %#lx fp %#lx "
 	       "slot +%#lx, "
-	       "walked %#lx sp %#lx fp %#lx, reason %u\n   ",
+	       "walked %#lx sp %#lx fp %#lx, reason %u\n",
 	       what, oracle->steps, oracle->code.name, oracle->state.pc - oracle->code.begin,
 	       oracle->code.entry - oracle->code.begin, oracle->state.sp, at, call->address,
 	       call->fp, call->slot - oracle->state.sp, caller->pc, caller->sp, caller->fp, reason);
-	print_bytes(oracle);
+	print_bytes(oracle, "at", oracle->state.pc);
+	print_bytes(oracle, "true", call->address);
+	print_bytes(oracle, "walked", caller->pc);
 }
 
 /* Whether a walked caller is that of a call; a patched return address counts as it is now. */
