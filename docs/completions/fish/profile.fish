@@ -76,6 +76,7 @@ complete -c profile -n 'not __stacktally_has_command' -l inlines -d 'show inline
 complete -c profile -n 'not __stacktally_has_command' -l no-inlines -d 'do not look for inlined functions'
 complete -c profile -n 'not __stacktally_has_command' -l lines -d 'show source file and line, where debug information has them'
 complete -c profile -n 'not __stacktally_has_command' -l native -d 'keep the frames of an interpreters evaluator beside the functions of the'
+complete -c profile -n 'not __stacktally_has_command' -l near -d 'where the innermost functions of compiled Java code are not certain, also show'
 complete -c profile -n 'not __stacktally_has_command' -l unknown -d 'call functions without a symbol unknown, as bcc does, in place of FILE+0xSTART'
 complete -c profile -n 'not __stacktally_has_command' -l focus -x -d 'show only stacks with a frame that matches the extended regular expression RE,'
 complete -c profile -n 'not __stacktally_has_command' -l ignore -x -d 'show no stacks with a frame that matches RE'

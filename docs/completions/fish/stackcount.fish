@@ -85,6 +85,7 @@ complete -c stackcount -n 'not __stacktally_has_command' -l inlines -d 'show inl
 complete -c stackcount -n 'not __stacktally_has_command' -l no-inlines -d 'do not look for inlined functions'
 complete -c stackcount -n 'not __stacktally_has_command' -l lines -d 'show source file and line, where debug information has them'
 complete -c stackcount -n 'not __stacktally_has_command' -l native -d 'keep the frames of an interpreters evaluator beside the functions of the'
+complete -c stackcount -n 'not __stacktally_has_command' -l near -d 'where the innermost functions of compiled Java code are not certain, also show'
 complete -c stackcount -n 'not __stacktally_has_command' -l unknown -d 'call functions without a symbol unknown, as bcc does, in place of FILE+0xSTART'
 complete -c stackcount -n 'not __stacktally_has_command' -l focus -x -d 'show only stacks with a frame that matches the extended regular expression RE,'
 complete -c stackcount -n 'not __stacktally_has_command' -l ignore -x -d 'show no stacks with a frame that matches RE'

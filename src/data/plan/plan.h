@@ -109,6 +109,7 @@ struct plan {
 	bool symbols;		 /* --symbols: a table of files without symbols on stdout */
 	const char *debuginfo;	 /* directory of debug files, for --from; or NULL */
 	bool native;		 /* keep evaluators' frames beside their programs' functions */
+	bool near;		 /* guess the innermost functions of Java's compiled code */
 	const char *value;	 /* --value: of the files of --from and --diff; or NULL */
 	const char *diff;	 /* path of the base to compare with; or NULL */
 	bool fail_if_more;	 /* than `most_growth`, in % of all counts of the base */

@@ -141,13 +141,13 @@ struct java_walk {
 	/* The frame that the walk has left: */
 	__u64 pc; /* in compiled code, also where the frame was deoptimized */
 	__u64 method;
-	__u64 bytecode; /* address, of interpreted functions; 0: not known */
-	__u32 kind;	/* enum java_kind; JAVA_NONE: the last frame is none of Java's */
-	__u32 exact;	/* `pc` was interrupted */
-	__u32 reason;	/* enum wire_script_reason: why there is no caller; KNOWN: there is one */
-	__u32 same;	/* where the innermost function that is certain is, is certain, too */
-	__u32 reserved;
-	__u32 depth;  /* of chains[0] */
+	__u64 bytecode;	  /* address, of interpreted functions; 0: not known */
+	__u32 kind;	  /* enum java_kind; JAVA_NONE: the last frame is none of Java's */
+	__u32 exact;	  /* `pc` was interrupted */
+	__u32 reason;	  /* enum wire_script_reason: why there is no caller; KNOWN: there is one */
+	__u32 same;	  /* where the innermost function that is certain is, is certain, too */
+	__u32 depth;	  /* of chains[0] */
+	__u32 next_depth; /* of chains[1] */
 	__u64 target; /* of the call before the return address that was looked at; 0: not known */
 	struct java_candidates found;
 	struct java_tables tables;

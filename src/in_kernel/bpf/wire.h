@@ -44,6 +44,7 @@ enum wire_flags {
 	WIRE_FILTER_USER = 1 << 19,  /* only tasks of the user `user` */
 	WIRE_IF_RETURNED = 1 << 20,  /* of calls: the same, when they return */
 	WIRE_VALUES = 1 << 21,	     /* expressions.value is added up, of calls when they return */
+	WIRE_NEAR = 1 << 22,	     /* guess what compiled code runs where that is not certain */
 };
 
 /* How user stacks are walked. */

@@ -123,6 +123,20 @@ static __always_inline void java_keep(struct scratch *slot, struct java_place *p
 		place->n = n;
 }
 
+/* Stages a function of a chain; `at`: whether where in it is known. */
+static __always_inline void java_stage_scope(struct scratch *slot, __u32 number, __u64 scope,
+					     bool at)
+{
+	const struct java_walk *java = &slot->interp.java_walk;
+	__u64 entry = java->tables.metadata + ((scope >> 32) - 1) * sizeof(entry), method = 0;
+	/* One more than the offset, which is -1 before the first bytecode. */
+	__u64 bytecode = (__u32)scope ? (__u32)scope - 1 : 0;
+
+	if (entry < java->tables.metadata_end)
+		read_word(&method, entry);
+	java_stage_method(slot, number, method, at ? bytecode : JAVA_NO_BYTECODE);
+}
+
 /*
  * Stages the functions that run in compiled code. A global function, which the verifier checks
  * once.
@@ -144,21 +158,17 @@ __noinline int java_stage_compiled(__u32 number)
 		return 0;
 	found = java_functions(number);
 	n = found & 0xffff;
+	/* The next point may be right; the frame before these says that they are a guess. */
+	if (n && found >> 16 && config_has(WIRE_NEAR))
+		for (__u32 i = 0; i < JAVA_SCOPES && i + n < java->next_depth; i++)
+			java_stage_scope(slot, number, java->chains[1][i], true);
 	if (!n || found >> 16)
 		interp_stage(slot, LANGUAGE_JAVA, WIRE_SCRIPT_NEAR);
 	for (__u32 i = 0; i < JAVA_SCOPES && i < n; i++) {
-		__u64 which = java->depth - n + i, at = java->tables.metadata, method = 0;
-		__u64 scope, bytecode;
+		__u64 which = java->depth - n + i;
 
-		scope = java->chains[0][which % JAVA_SCOPES];
-		at += ((scope >> 32) - 1) * sizeof(method);
-		if (at < java->tables.metadata_end)
-			read_word(&method, at);
-		/* One more than the offset, which is -1 before the first bytecode. */
-		bytecode = (__u32)scope ? (__u32)scope - 1 : 0;
-		if (!i && !java->same)
-			bytecode = JAVA_NO_BYTECODE;
-		java_stage_method(slot, number, method, bytecode);
+		java_stage_scope(slot, number, java->chains[0][which % JAVA_SCOPES],
+				 i || java->same);
 	}
 	if (!n)
 		java_stage_method(slot, number, java->method, JAVA_NO_BYTECODE);

@@ -374,8 +374,8 @@ static __always_inline __u32 java_agree(const struct java_walk *java, __u32 a, _
 
 /*
  * Decodes what runs at java->pc: chains[0] has it, its outermost `n` functions. Returns n, and in
- * the bit above 16 whether others are not certain; 0: nothing is known. A global function, which
- * the verifier checks once.
+ * the bit above 16 whether others are not certain, for which chains[1] has those of the next point;
+ * 0: nothing is known. A global function, which the verifier checks once.
  */
 __noinline int java_functions(__u32 number)
 {
@@ -405,6 +405,7 @@ __noinline int java_functions(__u32 number)
 	if (bpf_probe_read_user(point, sizeof(point), (const void *)(at + 16)))
 		return 0;
 	b = java_chain(number, point[1], 1);
+	java->next_depth = b;
 	if (a > JAVA_SCOPES || b > JAVA_SCOPES)
 		return 0;
 	/* Before the first point, or behind the last one: the method itself, at least. */

@@ -187,6 +187,7 @@ static int fill_config(const struct plan *plan, const struct trigger *trigger, u
 	config->flags |= plan->per_cgroup ? WIRE_CGROUP_ID : 0;
 	config->flags |= trigger->user_entry ? WIRE_USER_ENTRY : 0;
 	config->flags |= plan->native ? WIRE_NATIVE : 0;
+	config->flags |= plan->near ? WIRE_NEAR : 0;
 	config->flags |= plan->lines || plan->dump ? WIRE_LINES : 0;
 	config->user_depth = plan->user_depth;
 	config->kernel_depth = kernel_depth(plan, trigger, max_stack);

@@ -64,6 +64,7 @@ static const struct {
 	{ "no-inlines", FROM_ANSWERED, NULL },
 	{ "lines", FROM_IF_RECORDED, NULL },
 	{ "native", FROM_REFUSED, WALKED },
+	{ "near", FROM_REFUSED, WALKED },
 	{ "unwind", FROM_REFUSED, WALKED },
 	{ "unwind-memory", FROM_REFUSED, WALKED },
 	{ "memory", FROM_REFUSED, "it limits what a measurement counts" },

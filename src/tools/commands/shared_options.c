@@ -416,6 +416,15 @@ static const struct option_row display[] = {
 	},
 	{
 		.section = SECTION_DISPLAY,
+		.name = "near",
+		.kind = OPTION_FLAG,
+		.field = FIELD(near),
+		.help = "where the innermost functions of compiled Java code are not certain, also "
+			"show "
+			"the likely ones, behind [java: inlined function not exact]",
+	},
+	{
+		.section = SECTION_DISPLAY,
 		.name = "unknown",
 		.kind = OPTION_FLAG,
 		.field = FIELD(unknown),

@@ -38,7 +38,7 @@ struct shared_options {
 	bool delimited, annotations, folded;
 	bool offset, address, by_address;
 	bool children, per_thread, show_cgroup;
-	bool inlines, no_inlines, native, lines, unknown, symbols;
+	bool inlines, no_inlines, native, near, lines, unknown, symbols;
 	bool force, quiet, verbose, tui, self;
 	int64_t cpu;		    /* negative: all */
 	uint64_t hash_storage_size; /* 0: not given; so are the other numbers */

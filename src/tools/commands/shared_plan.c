@@ -415,6 +415,7 @@ static struct plan plan_of(const struct shared_options *options, char *const *co
 		.symbols = options->symbols,
 		.debuginfo = options->debuginfo,
 		.native = options->native,
+		.near = options->near,
 		.diff = options->diff,
 		.value = options->value,
 		.live_token = options->live_token,

@@ -85,4 +85,12 @@ check $? "samples are complete" "$cut of $all are not; $(grep -m 2 '\[unwind: ' 
 ran=$(counted 'java_oracle\.') main=$(counted ';java_oracle\.main;')
 calculates "$ran > 100 && $main > 0.95 * $ran"
 check $? "samples have functions" "$main of $ran"
+guess='\[java: inlined function not exact\];[A-Za-z]'
+marked=$(counted '\[java: inlined function not exact\]') guesses=$(counted "$guess")
+calculates "$marked > 20 && $guesses == 0"
+check $? "what is not certain is not shown" "$guesses of $marked; $(grep -m 1 "$guess" "$out" | cut -c 1-300)"
+measure_command -F 499 -U --near -- "$java" -Xmx256m -cp "$tmp/classes" java_oracle "$tmp/account" 1000 0 busy
+guesses=$(counted "$guess")
+calculates "$guesses > 0"
+check $? "--near shows it behind a mark" "$guesses; $(grep -m 1 'not exact' "$out" | cut -c 1-300)"
 finish
