@@ -6,6 +6,7 @@ argument vectors. Our help and usage are compared with those that argparse print
 Prints a line for each case; exits with 1 if one failed.
 """
 import argparse
+import re
 import contextlib
 import io
 import os
@@ -45,6 +46,17 @@ def positive_nonzero_int(text):
     return value
 
 
+# bcc has a number, of which one below 0 is all CPUs; ours may also be a list.
+def cpus(text):
+    if re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text) and not text.isdigit():
+        ends = [(part + "-" + part).split("-")[:2] for part in text.split(",")]
+        return sorted({cpu for first, last in ends for cpu in range(int(first), int(last) + 1)})
+    return [int(text)] if int(text) >= 0 else -1
+
+
+cpus.__name__ = "int"
+
+
 def profile_parser():
     parser = argparse.ArgumentParser(prog="profile")
     group = parser.add_mutually_exclusive_group()
@@ -64,7 +76,7 @@ def profile_parser():
     parser.add_argument("-f", "--folded", action="store_true")
     parser.add_argument("--hash-storage-size", type=positive_nonzero_int)
     parser.add_argument("--stack-storage-size", type=positive_nonzero_int)
-    parser.add_argument("-C", "--cpu", type=int, default=-1)
+    parser.add_argument("-C", "--cpu", type=cpus, default=-1)
     parser.add_argument("--cgroupmap")
     parser.add_argument("--mntnsmap")
     parser.add_argument("-A", "--address", action="store_true")
@@ -75,7 +87,7 @@ def profile_parser():
 def stackcount_parser():
     parser = argparse.ArgumentParser(prog="stackcount")
     parser.add_argument("-p", "--pid", type=int, action="append")
-    parser.add_argument("-c", "--cpu", type=int, default=-1)
+    parser.add_argument("-c", "--cpu", type=cpus, default=-1)
     parser.add_argument("-i", "--interval")
     parser.add_argument("-D", "--duration")
     for letter, name in (("T", "timestamp"), ("r", "regexp"), ("s", "offset"), ("P", "perpid"),

@@ -52,6 +52,12 @@ static void print_value(const struct option_row *row, const void *field)
 		for (uint32_t i = 0; i < ids->n; i++)
 			printf("%s%d", i ? "," : "", ids->ids[i]);
 		break;
+	case OPTION_CPUS:
+		for (uint32_t i = 0; i < ids->n; i++)
+			printf("%s%d", i ? "," : "", ids->ids[i]);
+		if (!ids->n) /* all: bcc's default */
+			printf("-1");
+		break;
 	default:
 		break;
 	}

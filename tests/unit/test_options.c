@@ -97,7 +97,7 @@ static void test_defaults(void **state)
 	assert_int_equal(run.result, 0);
 	assert_int_equal(run.is.parsed, PARSED_RUN);
 	assert_null(run.is.command);
-	assert_int_equal(run.profile.shared.cpu, -1);
+	assert_int_equal(run.profile.shared.cpus.n, 0);
 	assert_int_equal(run.profile.shared.max_depth, 0);
 	assert_int_equal(run.profile.frequency, 0);
 	assert_int_equal(run.profile.period, 0);
@@ -277,7 +277,7 @@ static void test_limits(void **state)
 	assert_int_equal(run.result, 0);
 	assert_true(run.profile.period == UINT64_MAX);
 	assert_int_equal(run.profile.shared.max_depth, 1024);
-	assert_true(run.profile.shared.cpu == INT32_MAX);
+	assert_true(run.profile.shared.cpus.n == 1 && run.profile.shared.cpus.ids[0] == INT32_MAX);
 	assert_int_equal(run.profile.shared.tgids.ids[0], INT32_MAX);
 	assert_true(run.profile.shared.duration == 1e9);
 	clear(&run);
@@ -290,7 +290,7 @@ static void test_good_numbers(void **state)
 	(void)state;
 	parse_profile(&run, "profile -C -1 -F +0_9_9 -p 0 -i .5 1.25");
 	assert_int_equal(run.result, 0);
-	assert_int_equal(run.profile.shared.cpu, -1);
+	assert_int_equal(run.profile.shared.cpus.n, 0);
 	assert_int_equal(run.profile.frequency, 99);
 	assert_int_equal(run.profile.shared.tgids.n, 1);
 	assert_int_equal(run.profile.shared.tgids.ids[0], 0);
@@ -321,7 +321,8 @@ static void test_good_numbers(void **state)
 	parse_stackcount(&run, "stackcount -p 4,5 -c 0 -D 2.5 f");
 	assert_int_equal(run.result, 0);
 	assert_int_equal(run.stackcount.shared.tgids.n, 2);
-	assert_int_equal(run.stackcount.shared.cpu, 0);
+	assert_int_equal(run.stackcount.shared.cpus.n, 1);
+	assert_int_equal(run.stackcount.shared.cpus.ids[0], 0);
 	assert_true(run.stackcount.shared.duration == 2.5);
 	clear(&run);
 }

@@ -58,7 +58,6 @@ static void setup(struct fixture *f, const struct plan *plan, const char *name)
 	f->plan.kernel = true;
 	f->plan.kernel_depth = 20;
 	f->plan.unwind = PLAN_UNWIND_NONE;
-	f->plan.filter.cpu = -1;
 	f->trigger.trigger = (struct trigger){ .ops = &fake_trigger_ops, .event = "fake" };
 	f->request = (struct run_request){ .program = "test_run",
 					   .began = monotonic_ns(),

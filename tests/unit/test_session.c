@@ -36,7 +36,6 @@ static int setup(struct fixture *f, const struct plan *plan, struct error *err)
 	f->plan.kernel = true;
 	f->plan.kernel_depth = 20;
 	f->plan.unwind = PLAN_UNWIND_NONE;
-	f->plan.filter.cpu = -1;
 	assert_int_equal(images_new(&(struct images_options){ 0 }, &f->images), 0);
 	assert_int_equal(scripts_new(&f->scripts), 0);
 	assert_int_equal(tally_new(0, 0, &f->tally), 0);

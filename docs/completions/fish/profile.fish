@@ -14,6 +14,8 @@ complete -c profile -n 'not __stacktally_has_command' -s p -l pid -x -a '(__fish
 complete -c profile -n 'not __stacktally_has_command' -s L -l tid -x -d 'profile thread with one or more comma separated TIDs only'
 complete -c profile -n 'not __stacktally_has_command' -l name -x -a '(cat /proc/[0-9]*/comm 2>/dev/null | sort -u)' -d 'only threads of this name'
 complete -c profile -n 'not __stacktally_has_command' -l user -x -d 'only threads of this user, a name or an id'
+complete -c profile -n 'not __stacktally_has_command' -l exe -r -F -d 'only processes that execute this file, also those that are started later and'
+complete -c profile -n 'not __stacktally_has_command' -l node -x -d 'only the CPUs of this NUMA node'
 complete -c profile -n 'not __stacktally_has_command' -l cgroup -x -a '(__fish_complete_directories)' -d 'only processes in this cgroup'
 complete -c profile -n 'not __stacktally_has_command' -l service -x -d 'only processes of this unit of systemd, also of a users, and also when it'
 complete -c profile -n 'not __stacktally_has_command' -l container -x -d 'only processes in this container, also when it is made again'

@@ -18,7 +18,9 @@
 struct plan_filter {
 	struct id_list tgids, tids; /* of our pid namespace */
 	bool follow_forks;	    /* --children: processes forked by the tgids count too */
-	int cpu;		    /* -1: all */
+	struct id_list cpus;	    /* -C; empty: all */
+	const char *node;	    /* --node: a list of NUMA nodes, or NULL */
+	const char *exe;	    /* --exe: the file that a process executes, or NULL */
 	bool include_idle;
 	bool self;			  /* --self: of a whole machine, our own process, too */
 	const char *name;		  /* --name: a comm with wildcards, or NULL */

@@ -177,13 +177,13 @@ int on_refusal(void *ctx)
 	return 0;
 }
 
-/* Adds the child of a followed process to those that are counted. */
-static __always_inline void follow_child(__u32 from, __u32 to)
+/* Adds a process to those that are counted. */
+static __always_inline void follow(void *map, __u32 tgid)
 {
 	__u32 state = WIRE_MEMBER, zero = 0;
 	struct wire_counters *counter;
 
-	if (!is_member(&tgids, from) || bpf_map_update_elem(&tgids, &to, &state, BPF_ANY) == 0)
+	if (bpf_map_update_elem(map, &tgid, &state, BPF_ANY) == 0)
 		return;
 	counter = bpf_map_lookup_elem(&counters, &zero);
 	if (counter)
@@ -204,8 +204,8 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 
 	if (from == to)
 		return 0;
-	if (config_has(WIRE_FOLLOW_FORKS))
-		follow_child(from, to);
+	if (config_has(WIRE_FOLLOW_FORKS) && is_member(&tgids, from))
+		follow(&tgids, to);
 	if (by_tables()) {
 		process = bpf_map_lookup_elem(&unwind_processes, &from);
 		if (process) {
@@ -239,6 +239,13 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* Whether the thread that ends is the last one of its process. */
+static __always_inline bool is_end(const struct task_struct *task, __u32 tgid)
+{
+	return config_has(WIRE_OWN_PIDNS) ? BPF_CORE_READ(task, signal, live.counter) == 0
+					  : (__u32)BPF_CORE_READ(task, pid) == tgid;
+}
+
 /*
  * The id of a process may be reused.
  * TP_PROTO(struct task_struct *p)
@@ -249,13 +256,91 @@ int on_end(struct bpf_raw_tracepoint_args *ctx)
 	const struct task_struct *task = (void *)ctx->args[0];
 	__u32 tgid = task_tgid(task);
 
-	if (config_has(WIRE_OWN_PIDNS) ? BPF_CORE_READ(task, signal, live.counter) != 0
-				       : (__u32)BPF_CORE_READ(task, pid) != tgid)
+	if (!is_end(task, tgid))
 		return 0;
 	if (config_has(WIRE_FOLLOW_FORKS))
 		bpf_map_delete_elem(&tgids, &tgid);
 	if (by_tables())
 		forget_process(tgid);
+	return 0;
+}
+
+/* ---- --exe ---- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct wire_exe);
+} exe SEC(".maps");
+
+static __always_inline bool is_path(const char *path, const char *wanted)
+{
+	for (int i = 0; i < WIRE_EXE_PATH_SIZE; i++) {
+		if (path[i] != wanted[i])
+			return false;
+		if (!path[i])
+			return i > 0;
+	}
+	return false;
+}
+
+/* By the file, or by the path: the file there may be another one now. */
+static __always_inline bool executes(const struct linux_binprm *program,
+				     const struct wire_exe *wanted)
+{
+	const struct file *file = BPF_CORE_READ(program, file);
+	__u64 inode = BPF_CORE_READ(file, f_inode, i_ino);
+	__u64 device = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	const char *name = BPF_CORE_READ(program, filename);
+	char path[WIRE_EXE_PATH_SIZE];
+
+	for (int i = 0; i < WIRE_EXE_FILES; i++)
+		if (inode && wanted->files[i].inode == inode && wanted->files[i].device == device)
+			return true;
+	/* What a script is executed by has another name. */
+	if (BPF_CORE_READ(program, interp) != name ||
+	    bpf_probe_read_kernel_str(path, sizeof(path), name) <= 0)
+		return false;
+	return is_path(path, wanted->paths[0]) || is_path(path, wanted->paths[1]);
+}
+
+static __always_inline void follow_exec(__u32 tgid, const struct linux_binprm *program)
+{
+	__u32 zero = 0;
+	const struct wire_exe *wanted = bpf_map_lookup_elem(&exe, &zero);
+
+	if (wanted && executes(program, wanted))
+		follow(&executing, tgid);
+	else
+		bpf_map_delete_elem(&executing, &tgid);
+}
+
+SEC("?raw_tp/sched_process_fork")
+int on_exe_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 from = task_tgid((void *)ctx->args[0]), to = task_tgid((void *)ctx->args[1]);
+
+	if (from != to && is_member(&executing, from))
+		follow(&executing, to);
+	return 0;
+}
+
+SEC("?raw_tp/sched_process_exec")
+int on_exe_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	follow_exec(task_tgid((void *)ctx->args[0]), (void *)ctx->args[2]);
+	return 0;
+}
+
+SEC("?raw_tp/sched_process_free")
+int on_exe_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct task_struct *task = (void *)ctx->args[0];
+	__u32 tgid = task_tgid(task);
+
+	if (is_end(task, tgid))
+		bpf_map_delete_elem(&executing, &tgid);
 	return 0;
 }
 

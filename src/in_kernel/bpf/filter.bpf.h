@@ -35,6 +35,22 @@ struct {
 	__type(value, __u32);
 } tids SEC(".maps");
 
+/* Of each CPU whether it counts: not 0. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by user space */
+	__type(key, __u32);
+	__type(value, __u32);
+} filter_cpus SEC(".maps");
+
+/* The processes that execute the chosen file: enum wire_member. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set by user space */
+	__type(key, __u32);
+	__type(value, __u32);
+} executing SEC(".maps");
+
 /* The ids of the chosen cgroups and of all below them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -114,12 +130,20 @@ static __always_inline bool is_own(const struct task_struct *task, __u32 tgid)
 	return true;
 }
 
+static __always_inline bool cpu_is_wanted(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	const __u32 *wanted = bpf_map_lookup_elem(&filter_cpus, &cpu);
+
+	return wanted && *wanted;
+}
+
 /* Whether events of the current task are counted. */
 static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, __u32 tid)
 {
 	__u64 id;
 
-	if (config_has(WIRE_FILTER_CPU) && bpf_get_smp_processor_id() != config.cpu)
+	if (config_has(WIRE_FILTER_CPU) && !cpu_is_wanted())
 		return false;
 	/* Idle tasks have tid 0; so has, here, a task outside of our pid namespace. */
 	if (!config_has(WIRE_IDLE) && tid == 0 && (__u32)bpf_get_current_pid_tgid() == 0)
@@ -127,6 +151,8 @@ static __always_inline bool wanted(const struct task_struct *task, __u32 tgid, _
 	if (config_has(WIRE_FILTER_USER) && (__u32)bpf_get_current_uid_gid() != config.user)
 		return false;
 	if (config_has(WIRE_FILTER_TGID) && !is_member(&tgids, tgid))
+		return false;
+	if (config_has(WIRE_FILTER_EXE) && !is_member(&executing, tgid))
 		return false;
 	if (config_has(WIRE_FILTER_TID) && !is_member(&tids, tid))
 		return false;

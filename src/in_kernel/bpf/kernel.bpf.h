@@ -87,6 +87,12 @@ struct file {
 	struct inode *f_inode;
 };
 
+struct linux_binprm {
+	struct file *file;
+	const char *filename; /* as exec was given it */
+	const char *interp;   /* the same, but of what executes a script */
+};
+
 struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_end;

@@ -32,7 +32,7 @@ enum wire_flags {
 	WIRE_FILTER_CGROUP = 1 << 7, /* only tasks in one of `cgroups` */
 	WIRE_FILTER_CGROUPMAP = 1 << 8,
 	WIRE_FILTER_MNTNSMAP = 1 << 9,
-	WIRE_FILTER_CPU = 1 << 10,
+	WIRE_FILTER_CPU = 1 << 10,   /* only CPUs in `filter_cpus` */
 	WIRE_OWN_PIDNS = 1 << 11,    /* ids are those of the pid namespace `pidns_inum` */
 	WIRE_FOLLOW_FORKS = 1 << 12, /* children of a process in `tgids` are put there too */
 	WIRE_USER_ENTRY = 1 << 13,   /* user probes at function entry: the caller is at [sp] */
@@ -45,6 +45,7 @@ enum wire_flags {
 	WIRE_IF_RETURNED = 1 << 20,  /* of calls: the same, when they return */
 	WIRE_VALUES = 1 << 21,	     /* expressions.value is added up, of calls when they return */
 	WIRE_NEAR = 1 << 22,	     /* guess what compiled code runs where that is not certain */
+	WIRE_FILTER_EXE = 1 << 23,   /* only tasks whose process is in `executing` */
 };
 
 /* How user stacks are walked. */
@@ -61,9 +62,9 @@ struct wire_config {
 	__u32 user_depth;   /* frames, 1..WIRE_MAX_DEPTH */
 	__u32 kernel_depth; /* frames, with those of the event's delivery: user space drops these */
 	__u32 cpus;	    /* above the number of any CPU */
-	__u32 cpu;	    /* with WIRE_FILTER_CPU */
-	__u32 pidns_inum;   /* with WIRE_OWN_PIDNS */
-	__u64 seed[2];	    /* of the stack hash: random, so that collisions cannot be provoked */
+	__u32 unused_cpu;
+	__u32 pidns_inum; /* with WIRE_OWN_PIDNS */
+	__u64 seed[2];	  /* of the stack hash: random, so that collisions cannot be provoked */
 	__u32 spares;  /* scratch slots beside one for each CPU; 0: captures on a CPU never meet */
 	__u32 sets;    /* sets of counts for each CPU and epoch: a power of two */
 	__u32 unwind;  /* enum wire_unwind */
@@ -91,6 +92,20 @@ enum wire_off_cpu_states {
 	WIRE_STATES_ALL,
 	WIRE_STATES_SOME,    /* those with a bit of `state` */
 	WIRE_STATES_RUNNING, /* threads that were ready to run when they left */
+};
+
+#define WIRE_EXE_PATH_SIZE 256
+#define WIRE_EXE_FILES	   8
+
+/*
+ * The file whose processes count. Later ones are known by the path of their exec, or by the file:
+ * that of the path was maybe replaced, so there may be several.
+ */
+struct wire_exe {
+	char paths[2][WIRE_EXE_PATH_SIZE]; /* as it was given, and without symbolic links; or "" */
+	struct {
+		__u64 inode, device; /* the device as the kernel has it; 0: none */
+	} files[WIRE_EXE_FILES];
 };
 
 /* State of an entry in `tgids`. */

@@ -150,6 +150,9 @@ static bool process_is_wanted(const struct search *search, struct process *proce
 	if (search->flags & WIRE_FILTER_TGID &&
 	    !is_member(search->skeleton->maps.tgids, process->tgid))
 		return false;
+	if (search->flags & WIRE_FILTER_EXE &&
+	    !is_member(search->skeleton->maps.executing, process->tgid))
+		return false;
 	return user_is_wanted(search, process->tgid) &&
 	       mount_namespace_is_wanted(search, process->tgid) &&
 	       cgroup_is_wanted(search, process);

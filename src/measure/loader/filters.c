@@ -18,7 +18,10 @@
 #include "base/own.h"
 #include "containers/users.h"
 #include "files/process_view.h"
+#include "loader/exe_filter.h"
 #include "stacktally.skel.h"
+
+#define NODES "/sys/devices/system/node/"
 
 /* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h. */
 #define INITIAL_PIDNS 0xEFFFFFFCu
@@ -56,17 +59,71 @@ static int check_ids(const struct id_list *list, const char *what, struct error 
 		       : 0;
 }
 
-static int check_cpu(int cpu, struct error *err)
+static bool is_listed(const struct cpu_list *list, int cpu)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (list->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+static int check_cpus(const struct cpu_list *cpus, struct error *err)
 {
 	own(cpu_list_clear) struct cpu_list online = { 0 };
 
-	if (cpu < 0 || cpu_list_read(CPU_LIST_ONLINE, &online) < 0)
+	if (!cpus->n || cpu_list_read(CPU_LIST_ONLINE, &online) < 0)
 		return 0;
-	for (uint32_t i = 0; i < online.n; i++) {
-		if (online.cpus[i] == cpu)
-			return 0;
-	}
-	return error_set(err, -ENODEV, "CPU %d is not online: see " CPU_LIST_ONLINE, cpu);
+	for (uint32_t i = 0; i < cpus->n; i++)
+		if (!is_listed(&online, cpus->cpus[i]))
+			return error_set(err, -ENODEV, "CPU %d is not online: see " CPU_LIST_ONLINE,
+					 cpus->cpus[i]);
+	return 0;
+}
+
+/* Each CPU once. */
+static int add_cpus(struct cpu_list *list, const int *cpus, uint32_t n)
+{
+	int r = grow(&list->cpus, &list->capacity, list->n + n);
+
+	for (uint32_t i = 0; r == 0 && i < n; i++)
+		if (!is_listed(list, cpus[i]))
+			list->cpus[list->n++] = cpus[i];
+	return r;
+}
+
+static int add_node(int node, struct cpu_list *list, struct error *err)
+{
+	own(cpu_list_clear) struct cpu_list cpus = { 0 };
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), NODES "node%d/cpulist", node);
+	r = cpu_list_read(path, &cpus);
+	if (r == -ENOENT)
+		return error_set(err, -ENODEV, "there is no NUMA node %d: see " NODES "online",
+				 node);
+	if (r == 0 && !cpus.n)
+		return error_set(err, -ENODEV, "NUMA node %d has no CPUs", node);
+	r = r < 0 ? r : add_cpus(list, cpus.cpus, cpus.n);
+	return r < 0 ? error_set(err, r, "cannot read %s: %s", path, strerror(-r)) : 0;
+}
+
+int filters_cpus(const struct plan_filter *filter, struct cpu_list *ret_cpus, struct error *err)
+{
+	own(cpu_list_clear) struct cpu_list cpus = { 0 }, nodes = { 0 };
+	int r = add_cpus(&cpus, filter->cpus.ids, filter->cpus.n);
+
+	if (r == 0 && filter->node && (cpu_list_parse(filter->node, &nodes) < 0 || !nodes.n))
+		return error_usage(err, "argument --node: invalid int value: '%s'", filter->node);
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	for (uint32_t i = 0; r == 0 && i < nodes.n; i++)
+		r = add_node(nodes.cpus[i], &cpus, err);
+	if (r < 0)
+		return r;
+	*ret_cpus = cpus;
+	cpus = (struct cpu_list){ 0 };
+	return 0;
 }
 
 static int choose_user(const char *name, struct wire_config *config, struct error *err)
@@ -133,8 +190,8 @@ static bool leaves_self_out(const struct plan *plan)
 	const struct plan_filter *filter = &plan->filter;
 
 	return !filter->self && !filter->tgids.n && !filter->tids.n && !filter->name &&
-	       !filter->user && !cgroup_filter_is_given(&filter->groups) && !filter->cgroupmap &&
-	       !filter->mntnsmap && !plan->command;
+	       !filter->user && !filter->exe && !cgroup_filter_is_given(&filter->groups) &&
+	       !filter->cgroupmap && !filter->mntnsmap && !plan->command;
 }
 
 int filters_configure(const struct plan *plan, struct stacktally *skeleton,
@@ -143,6 +200,7 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 	const struct plan_filter *filter = &plan->filter;
 	bool command = plan->command;
 	bool follow = filter->follow_forks || command;
+	own(cpu_list_clear) struct cpu_list cpus = { 0 };
 	int r = own_pidns(config, err);
 
 	if (r < 0)
@@ -158,7 +216,8 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 	r = check_ids(&filter->tids, "thread", err);
 	if (r < 0)
 		return r;
-	r = check_cpu(filter->cpu, err);
+	r = filters_cpus(filter, &cpus, err);
+	r = r < 0 ? r : check_cpus(&cpus, err);
 	if (r < 0)
 		return r;
 	r = filter->user ? choose_user(filter->user, config, err) : 0;
@@ -177,10 +236,16 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 		bpf_program__set_autoload(skeleton->progs.on_cgroup_made, true);
 		bpf_program__set_autoload(skeleton->progs.on_cgroup_removed, true);
 	}
-	if (filter->cpu >= 0) {
+	if (cpus.n)
 		config->flags |= WIRE_FILTER_CPU;
-		config->cpu = (uint32_t)filter->cpu;
+	size_map(skeleton->maps.filter_cpus, cpus.n ? CPU_LIST_MAX : 1);
+	if (filter->exe) {
+		config->flags |= WIRE_FILTER_EXE;
+		bpf_program__set_autoload(skeleton->progs.on_exe_fork, true);
+		bpf_program__set_autoload(skeleton->progs.on_exe_exec, true);
+		bpf_program__set_autoload(skeleton->progs.on_exe_end, true);
 	}
+	size_map(skeleton->maps.executing, filter->exe ? FOLLOWED_MAX : 1);
 	size_map(skeleton->maps.tgids, follow ? FOLLOWED_MAX + filter->tgids.n : filter->tgids.n);
 	size_map(skeleton->maps.tids, filter->tids.n);
 	if (follow) {
@@ -282,6 +347,19 @@ static int fill_descendants(const struct id_list *roots, struct bpf_map *map, st
 	return 0;
 }
 
+static int fill_cpus(const struct plan_filter *filter, struct bpf_map *map, struct error *err)
+{
+	own(cpu_list_clear) struct cpu_list cpus = { 0 };
+	uint32_t wanted = 1;
+	int r = filters_cpus(filter, &cpus, err);
+
+	for (uint32_t i = 0; r == 0 && i < cpus.n; i++)
+		if (bpf_map_update_elem(bpf_map__fd(map), &cpus.cpus[i], &wanted, BPF_ANY) < 0)
+			r = error_set(err, -errno, "cannot filter by CPU %d: %s", cpus.cpus[i],
+				      strerror(errno));
+	return r;
+}
+
 int filters_fill(const struct plan *plan, struct stacktally *skeleton, struct error *err)
 {
 	const struct plan_filter *filter = &plan->filter;
@@ -290,6 +368,10 @@ int filters_fill(const struct plan *plan, struct stacktally *skeleton, struct er
 	if (r < 0)
 		return r;
 	r = fill_ids(skeleton->maps.tids, &filter->tids, err);
+	if (r == 0)
+		r = fill_cpus(filter, skeleton->maps.filter_cpus, err);
+	if (r == 0 && filter->exe)
+		r = exe_filter_fill(filter->exe, skeleton, err);
 	if (r < 0)
 		return r;
 	if (filter->follow_forks && filter->tgids.n) {

@@ -6,6 +6,7 @@
 #ifndef STACKTALLY_LOADER_FILTERS_H
 #define STACKTALLY_LOADER_FILTERS_H
 
+#include "base/cpu_list.h"
 #include "base/error.h"
 #include "bpf/wire.h"
 #include "plan/plan.h"
@@ -21,6 +22,12 @@ int filters_configure(const struct plan *plan, struct stacktally *skeleton,
 
 /* After the load, once the programs that follow forks are attached: fills the maps. */
 int filters_fill(const struct plan *plan, struct stacktally *skeleton, struct error *err);
+
+/*
+ * The CPUs that the filters want, each once; none: all. They may be offline. 0 or a negative errno
+ * with `err` set. The caller clears the list.
+ */
+int filters_cpus(const struct plan_filter *filter, struct cpu_list *ret_cpus, struct error *err);
 
 /* Adds a process; with `on_exec` it counts from its next exec on. */
 int filters_add_process(struct stacktally *skeleton, pid_t pid, bool on_exec, struct error *err);

@@ -285,6 +285,26 @@ static int follow_forks(struct kernel_side *side, struct error *err)
 	return 0;
 }
 
+/* Ends are told as in follow_forks(). */
+static int follow_executable(struct stacktally *skeleton, struct error *err)
+{
+	bool own_pidns = skeleton->rodata->config.flags & WIRE_OWN_PIDNS;
+
+	if (!(skeleton->rodata->config.flags & WIRE_FILTER_EXE))
+		return 0;
+	skeleton->links.on_exe_fork = bpf_program__attach(skeleton->progs.on_exe_fork);
+	skeleton->links.on_exe_exec = bpf_program__attach(skeleton->progs.on_exe_exec);
+	skeleton->links.on_exe_end =
+		bpf_program__attach_raw_tracepoint(skeleton->progs.on_exe_end,
+						   own_pidns ? "sched_process_exit"
+							     : "sched_process_free");
+	if (!skeleton->links.on_exe_fork || !skeleton->links.on_exe_exec ||
+	    !skeleton->links.on_exe_end)
+		return error_set(err, -errno, "cannot follow what processes execute: %s",
+				 strerror(errno));
+	return 0;
+}
+
 static int follow_cgroups(struct stacktally *skeleton, struct error *err)
 {
 	if (!(skeleton->rodata->config.flags & WIRE_FILTER_CGROUP))
@@ -303,6 +323,8 @@ int kernel_side_filter(struct kernel_side *side, const struct plan *plan, pid_t 
 
 	if (r == 0)
 		r = follow_cgroups(side->skeleton, err);
+	if (r == 0)
+		r = follow_executable(side->skeleton, err);
 	if (r < 0)
 		return r;
 	r = filters_fill(plan, side->skeleton, err);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/own.h"
 #include "kernel/orc_tables.h"
+#include "loader/exe_filter.h"
 #include "session/session_internal.h"
 #include "session/targets.h"
 
@@ -191,6 +192,14 @@ static int begin(struct session *session, struct error *err)
 	return walk_found(session, err);
 }
 
+static void tick(struct session *session)
+{
+	if (session->trigger->ops->tick)
+		session->trigger->ops->tick(session->trigger);
+	if (session->plan->filter.exe)
+		exe_filter_tick(session->plan->filter.exe, session->side.skeleton);
+}
+
 /* Waits until the caller has to act; the epoch goes on. */
 static int run_until_event(struct session *session, enum session_event *ret_event,
 			   struct error *err)
@@ -207,9 +216,8 @@ static int run_until_event(struct session *session, enum session_event *ret_even
 			r = session_switch_and_drain(session, 0, err);
 		if (r < 0)
 			return r;
-		if (session->trigger->ops->tick &&
-		    schedule_tick_is_due(&session->schedule, monotonic_ns()))
-			session->trigger->ops->tick(session->trigger);
+		if (schedule_tick_is_due(&session->schedule, monotonic_ns()))
+			tick(session);
 	}
 	return 0;
 }

@@ -25,6 +25,7 @@
 struct session {
 	const struct plan *plan;
 	struct trigger *trigger;
+	struct cpu_list cpus; /* that are wanted; empty: all */
 	struct images *images;
 	struct launch launch;
 	struct prepared prepared;

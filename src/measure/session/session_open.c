@@ -13,6 +13,7 @@
 #include "base/seccomp.h"
 #include "base/thread.h"
 #include "kernel/paranoid.h"
+#include "loader/filters.h"
 #include "session/session_internal.h"
 #include "session/targets.h"
 #include "trigger/thread_process.h"
@@ -198,7 +199,12 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 	session->images = images;
 	session->launch = LAUNCH_NONE;
 	session->side = KERNEL_SIDE_NONE;
-	trigger->scope.cpu = plan->filter.cpu;
+	r = filters_cpus(&plan->filter, &session->cpus, err);
+	if (r < 0) {
+		free(session);
+		return r;
+	}
+	trigger->scope.cpus = session->cpus;
 	trigger->scope.calls = plan_has_calls(plan) || plan->calls.outstanding;
 	/* Not when children are followed: those are other processes. */
 	if (plan->filter.tgids.n == 1 && !plan->filter.follow_forks)
@@ -267,6 +273,7 @@ uint32_t session_close(struct session *session)
 	kernel_side_close(&session->side);
 	sideband_close(session->sideband);
 	limit_left = prepare_restore(&session->prepared);
+	cpu_list_clear(&session->cpus);
 	free(session);
 	return limit_left;
 }

@@ -214,9 +214,9 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 	clock->program = entry_fd(object, CLOCK_PROGRAM, err);
 	if (clock->program < 0)
 		return clock->program;
-	if (trigger->scope.cpu >= 0)
-		r = open_one(clock, trigger->scope.cpu, err);
-	else
+	for (uint32_t i = 0; r == 0 && i < trigger->scope.cpus.n; i++)
+		r = open_one(clock, trigger->scope.cpus.cpus[i], err);
+	if (r == 0 && !trigger->scope.cpus.n)
 		r = open_all(clock, err);
 	clock->ticked = monotonic_ns();
 	for (uint32_t i = 0; r == 0 && i < clock->n_events; i++)
@@ -305,7 +305,7 @@ static void tick(struct trigger *trigger)
 		if (!is_listed(&online, clock->gaps[i].cpu))
 			clock->gaps[i].since = now;
 	for (uint32_t i = 0; i < online.n; i++)
-		if ((trigger->scope.cpu < 0 || trigger->scope.cpu == online.cpus[i]) &&
+		if ((!trigger->scope.cpus.n || is_listed(&trigger->scope.cpus, online.cpus[i])) &&
 		    !is_open(clock, online.cpus[i]))
 			reopen(clock, online.cpus[i], now);
 	clock->ticked = now;

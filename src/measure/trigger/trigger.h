@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/cpu_list.h"
 #include "base/error.h"
 #include "expression/event_value.h"
 
@@ -24,7 +25,7 @@ struct trigger;
 /* What a trigger uses of the filters and the kernel; filled in by the session before select(). */
 struct trigger_scope {
 	pid_t pid; /* the only process wanted, in our pid namespace; 0: none or several */
-	int cpu;   /* the only CPU wanted; -1: all */
+	struct cpu_list cpus;		  /* those wanted, borrowed; empty: all */
 	bool raw_tracepoints_preemptible; /* tasks can be preempted in programs of raw tracepoints
 					   */
 	bool calls;			  /* returns of functions are wanted as well as entries */

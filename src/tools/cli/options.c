@@ -315,7 +315,8 @@ void options_clear(const struct command_line *line, void *target)
 		if (row->field == OPTION_NO_FIELD)
 			continue;
 		field = (char *)target + row->field;
-		if (row->kind == OPTION_IDS || row->kind == OPTION_IDS_INT) {
+		if (row->kind == OPTION_IDS || row->kind == OPTION_IDS_INT ||
+		    row->kind == OPTION_CPUS) {
 			free(((struct id_list *)field)->ids);
 			*(struct id_list *)field = (struct id_list){ 0 };
 		} else if (row->kind == OPTION_STRINGS) {

@@ -36,6 +36,7 @@ enum option_kind {
 	OPTION_STRING,	      /* const char * */
 	OPTION_STRINGS,	      /* struct string_list, repeatable */
 	OPTION_IDS,	      /* struct id_list: comma list of ints >= 0 */
+	OPTION_CPUS,	      /* struct id_list: "7", "0-3,8"; below 0: empty, which is all */
 	OPTION_IDS_INT,	      /* as OPTION_IDS, with OPTION_INT's message for other text */
 };
 

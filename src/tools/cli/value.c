@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_list.h"
 #include "base/grow.h"
 #include "base/own.h"
 
@@ -224,6 +225,33 @@ static int parse_ids(const struct option_row *row, const char *text, struct id_l
 	return 0;
 }
 
+/* The last list counts, as bcc's number does. */
+static int parse_cpus(const struct option_row *row, const char *text, struct id_list *list,
+		      struct value_error *why)
+{
+	own(cpu_list_clear) struct cpu_list cpus = { 0 };
+	own(own_free) pid_t *ids = NULL;
+	struct integer integer = { 0 };
+	bool one = parse_integer(text, text + strlen(text), &integer);
+	int64_t number = 0;
+	int r = one			       ? parse_int(row, text, &number, why)
+		: *text && !strchr(text, '\n') ? cpu_list_parse(text, &cpus)
+					       : -EINVAL;
+
+	if (r < 0)
+		return r == -ENOMEM || one ? r : not_an_int(text, why);
+	ids = calloc((size_t)cpus.n + 1, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	ids[0] = (pid_t)number;
+	for (uint32_t i = 0; i < cpus.n; i++)
+		ids[i] = cpus.cpus[i];
+	free(list->ids);
+	list->ids = take_ptr(ids);
+	list->n = !one ? cpus.n : number >= 0;
+	return 0;
+}
+
 static int append(struct string_list *list, const char *text)
 {
 	int r = grow(&list->strings, &list->capacity, list->n + 1);
@@ -260,6 +288,8 @@ int value_store(const struct option_row *row, const char *text, void *field,
 	case OPTION_IDS:
 	case OPTION_IDS_INT:
 		return parse_ids(row, text, field, why);
+	case OPTION_CPUS:
+		return parse_cpus(row, text, field, why);
 	case OPTION_HELP:
 	case OPTION_VERSION:
 	case OPTION_MAN:

@@ -27,6 +27,8 @@ static const struct {
 	{ "user", FROM_REFUSED, "a recording does not hold whose the threads were" },
 	{ "children", FROM_REFUSED, "a recording does not hold which process forked which" },
 	{ "self", FROM_REFUSED, "a recording holds what was measured" },
+	{ "exe", FROM_REFUSED, "a recording does not hold which file a process executed" },
+	{ "node", FROM_REFUSED, "a recording does not hold on which CPU an event was" },
 	{ "cpu", FROM_REFUSED, "a recording does not hold on which CPU an event was" },
 	{ "cgroupmap", FROM_REFUSED, "a BPF map selects events while they are measured" },
 	{ "mntnsmap", FROM_REFUSED, "a BPF map selects events while they are measured" },

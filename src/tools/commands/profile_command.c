@@ -19,7 +19,7 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 	const struct invocation *invocation = context;
 	const struct profile_options *options = invocation->options;
 	const struct plan *plan = &invocation->plan;
-	char rate[64], scope[256], cpu[32] = "", end[64];
+	char rate[64], scope[256], cpus[128], cpu[160] = "", end[64];
 
 	(void)n;
 	if (options->frequency)
@@ -29,8 +29,12 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 		snprintf(rate, sizeof(rate), "Sampling at every %llu events",
 			 (unsigned long long)options->period);
 	shared_plan_scope(plan, scope, sizeof(scope));
-	if (plan->filter.cpu >= 0)
-		snprintf(cpu, sizeof(cpu), " on CPU#%d", plan->filter.cpu);
+	shared_plan_cpus(&plan->filter, cpus, sizeof(cpus));
+	if (plan->filter.node)
+		snprintf(cpu, sizeof(cpu), " on NUMA node %.100s", plan->filter.node);
+	else if (plan->filter.cpus.n)
+		snprintf(cpu, sizeof(cpu), " on CPU%s%s", plan->filter.cpus.n > 1 ? "s " : "#",
+			 cpus);
 	if (plan->duration > 0)
 		snprintf(end, sizeof(end), " for %g secs.", plan->duration);
 	else
@@ -63,7 +67,8 @@ static int check_off_cpu(const struct profile_options *options, struct error *er
 			       : options->period		      ? "-c/--count"
 			       : options->event			      ? "-e/--event"
 			       : options->include_idle		      ? "-I/--include-idle"
-			       : options->shared.cpu != -1	      ? "-C/--cpu"
+			       : options->shared.cpus.n		      ? "-C/--cpu"
+			       : options->shared.node		      ? "--node"
 								      : NULL;
 	bool timed = options->off_cpu || options->wall || options->dump;
 

@@ -23,6 +23,24 @@ static const struct option_row filter[] = {
 	},
 	{
 		.section = SECTION_FILTERS,
+		.name = "exe",
+		.kind = OPTION_STRING,
+		.field = FIELD(exe),
+		.metavar = "PATH",
+		.help = "only processes that execute this file, also those that are started later "
+			"and after it was replaced",
+		.completes = "file",
+	},
+	{
+		.section = SECTION_FILTERS,
+		.name = "node",
+		.kind = OPTION_STRING,
+		.field = FIELD(node),
+		.metavar = "N",
+		.help = "only the CPUs of this NUMA node; or several, as 0-1,3",
+	},
+	{
+		.section = SECTION_FILTERS,
 		.name = "cgroup",
 		.kind = OPTION_STRING,
 		.field = FIELD(cgroup),

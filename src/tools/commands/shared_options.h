@@ -40,7 +40,8 @@ struct shared_options {
 	bool children, per_thread, show_cgroup;
 	bool inlines, no_inlines, native, near, lines, unknown, symbols;
 	bool force, quiet, verbose, tui, self;
-	int64_t cpu;		    /* negative: all */
+	struct id_list cpus;	    /* -C; empty: all */
+	const char *node, *exe;	    /* --node, --exe; NULL: not given */
 	uint64_t hash_storage_size; /* 0: not given; so are the other numbers */
 	uint64_t stack_storage_size;
 	uint64_t max_depth;
@@ -71,7 +72,7 @@ struct shared_options {
 
 #define SHARED_OPTIONS_DEFAULT                                                                     \
 	{                                                                                          \
-		.cpu = -1, .unwind_memory = UNWIND_MEMORY_DEFAULT, .spool_size = SPOOL_DEFAULT     \
+		.unwind_memory = UNWIND_MEMORY_DEFAULT, .spool_size = SPOOL_DEFAULT                \
 	}
 
 /* The names of the formats, for completion and for --help. */

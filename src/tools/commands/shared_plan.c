@@ -345,8 +345,9 @@ static int check_options(const struct shared_options *options, struct error *err
 		return error_usage(err, "argument --value: needs --from or --diff");
 	if (options->children && !options->tgids.n)
 		return error_usage(err, "argument --children: needs -p/--pid");
-	if (options->cpu > INT_MAX || options->hash_storage_size > INT_MAX ||
-	    options->stack_storage_size > INT_MAX)
+	if (options->node && options->cpus.n)
+		return error_usage(err, "argument --node: not allowed with argument -C/--cpu");
+	if (options->hash_storage_size > INT_MAX || options->stack_storage_size > INT_MAX)
 		return error_usage(err, "a number is too large");
 	return 0;
 }
@@ -358,7 +359,9 @@ static struct plan_filter filter_of(const struct shared_options *options)
 		.tids = options->tids,
 		.follow_forks = options->children,
 		.self = options->self,
-		.cpu = options->cpu < 0 ? -1 : (int)options->cpu,
+		.cpus = options->cpus,
+		.node = options->node,
+		.exe = options->exe,
 		.name = options->name,
 		.user = options->user,
 		.groups = { .cgroup = options->cgroup,
@@ -534,6 +537,24 @@ void shared_plan_scope(const struct plan *plan, char *ret_scope, size_t size)
 		snprintf(ret_scope + at, size - at, "]");
 }
 
+/* As the kernel writes lists: runs of numbers that follow each other. */
+void shared_plan_cpus(const struct plan_filter *filter, char *ret_text, size_t size)
+{
+	const struct id_list *cpus = &filter->cpus;
+	size_t at = 0;
+
+	*ret_text = '\0';
+	for (uint32_t i = 0, last; i < cpus->n && at < size; i = last + 1) {
+		last = i;
+		while (last + 1 < cpus->n && cpus->ids[last + 1] == cpus->ids[last] + 1)
+			last++;
+		at += (size_t)snprintf(ret_text + at, size - at, "%s%d", i ? "," : "",
+				       cpus->ids[i]);
+		if (last > i && at < size)
+			at += (size_t)snprintf(ret_text + at, size - at, "-%d", cpus->ids[last]);
+	}
+}
+
 static void add_condition(struct shared_texts *texts, const char *what, const char *value)
 {
 	size_t used = strlen(texts->filter);
@@ -547,13 +568,15 @@ void shared_plan_meta(const struct plan *plan, struct shared_texts *texts,
 		      struct profile_meta *meta)
 {
 	const struct plan_filter *filter = &plan->filter;
-	char cpu[16];
+	char cpus[256];
 
 	shared_plan_scope(plan, texts->scope, sizeof(texts->scope));
-	snprintf(cpu, sizeof(cpu), "%d", filter->cpu);
+	shared_plan_cpus(filter, cpus, sizeof(cpus));
 	texts->filter[0] = '\0';
 	add_condition(texts, "", filter->follow_forks ? "with children" : NULL);
-	add_condition(texts, "CPU ", filter->cpu >= 0 ? cpu : NULL);
+	add_condition(texts, filter->cpus.n > 1 ? "CPUs " : "CPU ", filter->cpus.n ? cpus : NULL);
+	add_condition(texts, "NUMA node ", filter->node);
+	add_condition(texts, "processes of ", filter->exe);
 	add_condition(texts, "threads named ", filter->name);
 	add_condition(texts, "user ", filter->user);
 	add_condition(texts, "cgroup ", part_cgroup(filter->groups.cgroup));

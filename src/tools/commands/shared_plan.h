@@ -34,6 +34,9 @@ struct shared_texts {
 void shared_plan_meta(const struct plan *plan, struct shared_texts *texts,
 		      struct profile_meta *meta);
 
+/* The CPUs of a filter, as the kernel writes lists; "": all. */
+void shared_plan_cpus(const struct plan_filter *filter, char *ret_text, size_t size);
+
 /* For titles, the scope of a measurement: "all threads", "PID 7", "TID [7, 8]", "'make'". */
 void shared_plan_scope(const struct plan *plan, char *ret_scope, size_t size);
 

@@ -119,9 +119,17 @@ static void tell_no_samples(const struct run_report *report)
 	bool grouped = cgroup_filter_is_given(&filter->groups);
 	bool chosen = filter->tgids.n || filter->tids.n || grouped;
 
-	if (chosen && filter->cpu >= 0)
+	if (chosen && filter->cpus.n == 1)
 		message_note("nothing that was asked for ran on CPU %d; without -C, all CPUs count",
-			     filter->cpu);
+			     filter->cpus.ids[0]);
+	else if (chosen && filter->cpus.n)
+		message_note("nothing that was asked for ran on CPUs of -C; without it, all count");
+	else if (chosen && filter->node)
+		message_note("nothing that was asked for ran on NUMA node %s; without --node, all "
+			     "CPUs count",
+			     filter->node);
+	else if (filter->exe)
+		message_note("no process that executes %s ran", filter->exe);
 	else if (filter->tgids.n)
 		tell_task(program, "process", 'p', filter->tgids.ids[0]);
 	else if (filter->tids.n)
@@ -136,8 +144,10 @@ static void tell_no_samples(const struct run_report *report)
 			"the command ended before it was sampled: sample more often (-F 9999)");
 	else if (filter->include_idle)
 		message_note("the event did not occur: -e cpu-clock samples by time");
-	else if (filter->cpu >= 0)
-		message_note("CPU %d was idle: -I counts idle CPUs as well", filter->cpu);
+	else if (filter->cpus.n == 1)
+		message_note("CPU %d was idle: -I counts idle CPUs as well", filter->cpus.ids[0]);
+	else if (filter->cpus.n)
+		message_note("the CPUs of -C were idle: -I counts idle CPUs as well");
 	else
 		message_note("the CPUs were idle: -I counts idle CPUs as well, %s --off-cpu shows "
 			     "what threads wait for",
@@ -170,7 +180,8 @@ static void tell_no_events(const struct run_report *report)
 	else if (*of)
 		message_note("%s did not occur%s; without -p and -L, all processes count", event,
 			     of);
-	else if (filter->name || cgroup_filter_is_given(&filter->groups) || filter->cpu >= 0)
+	else if (filter->name || cgroup_filter_is_given(&filter->groups) || filter->cpus.n ||
+		 filter->node || filter->exe)
 		message_note("%s did not occur where the filters want it", event);
 	else
 		message_note("%s did not occur in any process", event);
