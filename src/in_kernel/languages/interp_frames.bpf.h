@@ -82,17 +82,19 @@ static __always_inline void frames_drop(struct scratch *slot)
  */
 static __always_inline void frames_replace_by_staged(struct scratch *slot, __u64 n, bool keep)
 {
-	__u64 to = frames_last(slot), capacity = config.user_depth - slot->walk_n + 1, native;
+	__u64 to = frames_last(slot), capacity = config.user_depth - slot->walk_n + 1, native, size;
 
 	OPAQUE(to);
 	if (to >= 2 * WIRE_MAX_DEPTH)
 		return;
 	native = slot->frames[to];
+	OPAQUE(native); /* now: between a check of `size` and its use, it might be spilled */
 	n = smaller(n, capacity);
-	OPAQUE(n);
-	if (n > WIRE_MAX_DEPTH)
+	size = n * sizeof(__u64);
+	OPAQUE(size);
+	if (size > WIRE_MAX_DEPTH * sizeof(__u64))
 		return;
-	bpf_probe_read_kernel(&slot->frames[to], n * sizeof(__u64), &slot->frames[STAGED_AT]);
+	bpf_probe_read_kernel(&slot->frames[to], size, &slot->frames[STAGED_AT]);
 	slot->walk_n += n - 1;
 	to += n;
 	OPAQUE(to);

@@ -24,8 +24,12 @@
 #include "languages/java_names.bpf.h"
 #include "languages/java_stubs.bpf.h"
 
-/* Takes the slot's walk to the caller of a frame of generated code. */
-__noinline int java_step(__u32 number)
+/*
+ * Takes the slot's walk to the caller of a frame of a method, or of the interpreter; JAVA_GO_ON: it
+ * is one of a stub, and java->blob is what it is in. A global function, which the verifier checks
+ * once.
+ */
+__noinline int java_step_method(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	struct java_walk *java;
@@ -82,7 +86,7 @@ __noinline int java_step(__u32 number)
 	if (java->kind == JAVA_NONE)
 		return java_fail(slot, WIRE_SCRIPT_NO_CODE);
 	if (java->kind != JAVA_COMPILED && java->kind != JAVA_WRAPPER)
-		return java_stub(slot, number);
+		return JAVA_GO_ON;
 	java->method = java->blob.method;
 	if (java->exact) {
 		end = java_leaf(number);
@@ -101,6 +105,22 @@ __noinline int java_step(__u32 number)
 		.compile_id = java->blob.compile_id,
 	};
 	return java_compiled(slot, number, by_java);
+}
+
+/* As java_step_method(), of a frame of a stub. Two functions, as one has too much on its stack. */
+__noinline int java_step_stub(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+
+	return slot ? java_stub(slot, number) : WIRE_END_STALE;
+}
+
+/* Takes the slot's walk to the caller of a frame of generated code. */
+static __always_inline int java_step(__u32 number)
+{
+	int end = java_step_method(number);
+
+	return end == JAVA_GO_ON ? java_step_stub(number) : end;
 }
 
 #endif
