@@ -309,6 +309,19 @@ static __always_inline bool java_may_have_pushed(struct scratch *slot)
 	return false;
 }
 
+/* Bytes that are pushed around a call, before it or behind it: push; push; call; pop; pop. */
+static __always_inline __u64 java_pushed_here(__u64 pc)
+{
+	__u64 code[2];
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(pc - 8)))
+		return 0;
+	if ((code[1] & 0xff) == 0xe8 && (code[0] >> 48 & 0xf8f8) == 0x5050 &&
+	    (code[1] >> 40 & 0xf8f8) == 0x5858)
+		return 16;
+	return java_pushed_around(pc);
+}
+
 /*
  * The caller of an interrupted method whose frame is there. Frames of methods begin at multiples of
  * 16, so the stack pointer tells whether an odd number of words was pushed. A stack has old return
@@ -320,11 +333,19 @@ __noinline int java_whole(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	const struct java_candidates *found;
-	__u64 sp;
+	__u64 sp, pushed, saved[2];
 
 	if (!slot)
 		return WIRE_END_STALE;
 	sp = slot->walk.registers[UNWIND_SP];
+	pushed = java_pushed_here(slot->walk.pc);
+	if (pushed) {
+		sp += pushed + slot->interp.java_walk.blob.frame;
+		return window_read(slot, number, saved, sizeof(saved), sp - 16) ||
+				       !java_returns(number, saved[1])
+			       ? java_fail(slot, WIRE_SCRIPT_TORN)
+			       : java_go_saved(slot, saved[1], sp, saved[0]);
+	}
 	found = java_look(slot, number, sp + slot->interp.java_walk.blob.frame + (sp & 8),
 			  JAVA_PUSHED, 16);
 	if (!found->n)

@@ -34,7 +34,24 @@ static __always_inline bool java_has_frame(struct scratch *slot, __u32 number)
 	       !window_read(slot, number, &pc, sizeof(pc), fp + 8) && java_returns(number, pc);
 }
 
-#define JAVA_TAIL 10 /* instructions */
+/* Bytes of mov between a register and another, or a word at the stack pointer; 0: it is none. */
+static __always_inline __u32 java_move(__u64 code)
+{
+	__u8 mode = code >> 16;
+
+	if ((code & 0xf0) != 0x40 || (code >> 8 & 0xfd) != 0x89)
+		return 0;
+	/* Not to rsp, which changes it. */
+	if (mode >= 0xc0)
+		return (code >> 8 & 0xff) == 0x8b ? (mode & 0x38) != 0x20 ? 3 : 0
+		       : (mode & 7) != 4	  ? 3
+						  : 0;
+	if ((code >> 24 & 0xff) != 0x24)
+		return 0;
+	return (mode & 0xc7) == 0x04 ? 4 : (mode & 0xc7) == 0x44 ? 5 : 0;
+}
+
+#define JAVA_TAIL 24 /* instructions */
 
 /*
  * The caller of a stub that was interrupted in its last instructions, which take words from the
@@ -65,6 +82,13 @@ __noinline int java_tail(__u32 number)
 			if (window_read(slot, number, &fp, sizeof(fp), sp))
 				return JAVA_GO_ON;
 			sp += 8;
+		} else if ((code & 0xffffffff) == 0x246c8b48) { /* mov N(%rsp),%rbp */
+			if (window_read(slot, number, &fp, sizeof(fp), sp + (code >> 32 & 0x7f)))
+				return JAVA_GO_ON;
+			size = 5;
+		} else if ((code >> 8 & 0xff) == 0x8b && (code >> 24 & 0xff) == 0x24 &&
+			   java_move(code)) { /* mov N(%rsp),REGISTER */
+			size = java_move(code);
 		} else if ((code & 0xff) == 0x9d || /* popf; pop of any but rax and rsp */
 			   ((code & 0xf8) == 0x58 && (code & 0xff) != 0x58 &&
 			    (code & 0xff) != 0x5c)) {
@@ -88,25 +112,8 @@ __noinline int java_tail(__u32 number)
 	return JAVA_GO_ON;
 }
 
-#define JAVA_HEAD	12 /* instructions */
-#define JAVA_HEAD_BYTES 64
-
-/* Bytes of mov between a register and another, or a word at the stack pointer; 0: it is none. */
-static __always_inline __u32 java_move(__u64 code)
-{
-	__u8 mode = code >> 16;
-
-	if ((code & 0xf0) != 0x40 || (code >> 8 & 0xfd) != 0x89)
-		return 0;
-	/* Not to rsp, which changes it. */
-	if (mode >= 0xc0)
-		return (code >> 8 & 0xff) == 0x8b ? (mode & 0x38) != 0x20 ? 3 : 0
-		       : (mode & 7) != 4	  ? 3
-						  : 0;
-	if ((code >> 24 & 0xff) != 0x24)
-		return 0;
-	return (mode & 0xc7) == 0x04 ? 4 : (mode & 0xc7) == 0x44 ? 5 : 0;
-}
+#define JAVA_HEAD	28 /* instructions */
+#define JAVA_HEAD_BYTES 160
 
 /*
  * The caller of a stub that was interrupted in its first instructions, which push words and make
@@ -133,6 +140,9 @@ __noinline int java_head(__u32 number)
 			top += 8;
 			if ((code & 0xff) == 0x55)
 				fp_top = top;
+			size = 1;
+		} else if ((code & 0xff) == 0x9c) { /* pushf */
+			top += 8;
 			size = 1;
 		} else if ((code & 0xf8ff) == 0x5041) {
 			top += 8;
@@ -171,6 +181,13 @@ __noinline int java_called_stub(__u32 number)
 	if (!slot)
 		return WIRE_END_STALE;
 	at = slot->walk.registers[UNWIND_SP];
+	/* All of its frame is there. Words in it may be old ones. */
+	if (slot->interp.java_walk.blob.frame >= 16 &&
+	    !window_read(slot, number, saved, sizeof(saved),
+			 at + slot->interp.java_walk.blob.frame - 16) &&
+	    java_returns(number, saved[1]) == JAVA_RETURN_HERE)
+		return java_go_saved(slot, saved[1], at + slot->interp.java_walk.blob.frame,
+				     saved[0]);
 	/* It has set its frame pointer; below that, words may be old ones. */
 	if (slot->walk.registers[UNWIND_FP] - at < JAVA_MOST_FRAME &&
 	    !window_read(slot, number, saved, sizeof(saved), slot->walk.registers[UNWIND_FP]) &&
@@ -210,9 +227,10 @@ static __always_inline int java_stub_frame(struct scratch *slot, __u32 number)
 
 	if (window_read(slot, number, &top, sizeof(top), sp))
 		return java_fail(slot, WIRE_SCRIPT_UNREADABLE);
-	if (blob->frame >= 16 && !java_returns(number, top) &&
+	/* One that throws has a copy of its return address on top. */
+	if (blob->frame >= 16 &&
 	    !window_read(slot, number, saved, sizeof(saved), sp + blob->frame - 16) &&
-	    java_returns(number, saved[1]))
+	    (top == saved[1] || !java_returns(number, top)) && java_returns(number, saved[1]))
 		return java_go_saved(slot, saved[1], sp + blob->frame, saved[0]);
 	if ((blob->kind == JAVA_STUBS || blob->kind == JAVA_CONTINUATION) &&
 	    !java_returns(number, top) && java_has_frame(slot, number))
@@ -497,8 +515,13 @@ static __always_inline int java_stub(struct scratch *slot, __u32 number)
 			       ? java_fail(slot, WIRE_SCRIPT_TORN)
 			       : java_poll(slot, number, slot->walk.registers[UNWIND_FP]);
 	if (slot->walk.exact) {
-		int end = java_tail(number);
+		int end;
 
+		/* push %rdx: it catches an exception, and was jumped to. */
+		if (blob->kind == JAVA_RUNTIME && read_word(&bytes, blob->code) &&
+		    (bytes & 0xff) == 0x52)
+			return java_fail(slot, WIRE_SCRIPT_TORN);
+		end = java_tail(number);
 		if (end == JAVA_GO_ON && blob->kind == JAVA_RUNTIME)
 			end = java_head(number);
 		if (end == JAVA_GO_ON && blob->kind == JAVA_STUBS)
