@@ -183,8 +183,8 @@ $(filter $(BUILD)/src/measure/%,$(CORE_OBJECTS)) $(UNIT_TESTS:=.o): | $(SKELETON
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(LANGUAGE_HEADERS)
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@ \
-		$(if $(KEPT_NAMES),&& $(OBJCOPY) -w --keep-global-symbol='$(KEPT_NAMES)' $@)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(if $(KEPT_NAMES),$(Q)$(OBJCOPY) -w --keep-global-symbol='$(KEPT_NAMES)' $@)
 
 # The BPF programs' walks, compiled for user space: their names stay in their object, and they read words
 # where they are.

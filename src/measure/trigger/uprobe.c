@@ -526,7 +526,7 @@ static int make(const struct spec *spec, pid_t pid, struct probes **ret_probes, 
 	if (pid > 0 && ((r == 0 && !library.mapped) || r == -ENOENT)) {
 		if (find_elsewhere(spec, pid, matcher, ret_probes, &elsewhere) == 0)
 			return 0;
-		if (r == 0 && elsewhere.n == 1)
+		if (r == 0 && elsewhere.n == 1 && !strchr(spec->library, '/'))
 			return error_set(err, -ENOENT,
 					 "process %d maps no library %.100s: it is a static "
 					 "program; name that: stackcount -p %d /proc/%d/exe:%.200s",

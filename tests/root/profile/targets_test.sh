@@ -50,7 +50,7 @@ calculates "${ns:-0} > 0 && ${ns:-0} < 60e9 * $slow"
 check $? "a recording knows how long the process was there" "${ns:-none} ns"
 if have_uprobes; then
 	"$programs/nested" $((400 * slow)) >"$fate" &
-	await 10 grep -q libc "/proc/$!/maps"
+	await 10 grep -q /nested "/proc/$!/maps"
 	count -f -p $! "$programs/nested:burn"
 	says "stackcount ends with the process, too" "^process $! ended, and with it the measurement\$"
 fi

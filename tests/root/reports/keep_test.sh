@@ -110,7 +110,7 @@ while [ -e $root/profile.$pid ] && kill -0 $next; do sleep 0.05; done
 check $? "what is too old is removed" "$(ls -la $root/profile.$pid)"
 kill -INT $next
 wait $next
-[ "$(ls $root)" = "$before" ]
+[ ! -e $root/profile.$next ]
 check $? "nothing is left" "$(ls $root)"
 
 last 5m --of 4000000000

@@ -4,6 +4,7 @@ the document: stories.py DOCUMENT BUILD. Numbers, names of functions and of proc
 there are, their order, their words and columns may not. Prints a line for each command."""
 import fcntl
 import os
+import pathlib
 import pty
 import re
 import shutil
@@ -149,7 +150,10 @@ class Machine:
 
     def __init__(self):
         self.folder = tempfile.mkdtemp()
-        os.chmod(self.folder, 0o755)
+        # Other users' programs get there, through the test's own folders.
+        for folder in (self.folder, *pathlib.Path(self.folder).parents):
+            if folder != pathlib.Path("/") and not os.stat(folder).st_mode & 0o1:
+                os.chmod(folder, 0o711)
         self.running = []
 
     def start(self, *command, user=None):
