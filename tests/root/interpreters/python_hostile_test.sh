@@ -19,7 +19,7 @@ was_called() { awk -v name="$1" -v field="${2-2}" '$1 == name && NF == 3 { print
 
 count -f c:getpid -- "$python" "$here/python_hostile.py" "$RANDOM"
 closing
-is "each call is counted" "$samples $lost" "2711 0"
+is "each call is counted" "$samples $lost" "2712 0"
 few=$(counted '\[python: too deep\];.*ffi_call.*;getpid$') # random frames may be in a circle, too
 [ "$few" -ge 50 ] && [ "$few" -le 250 ]
 check $? "an endless chain is followed for a while only" "$few of 50"

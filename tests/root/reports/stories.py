@@ -33,6 +33,7 @@ def shape(line):
     if not line.startswith(" "):
         line = re.sub(r'"[^"]*"|\S*/\S*|\S+\.(stacktally|html)\S*', "PATH", line.rstrip())
         return re.sub(r"N (ms|us|min)\b", "N s", re.sub(NUMBER, "N", re.sub(r"PATH[,:]", "PATH", line)))
+    line = re.sub(r"\d+ other names", "others", line)
     columns = re.split(r" {2,}", line.strip())
     if " <- " in line or line.rstrip().endswith(" ..") or line.rstrip().endswith(" <-"):
         return "CHAIN"
@@ -221,6 +222,26 @@ def check(machine, title, command, printed, process):
                 "" if status == 0 and lacks is None else f"status {status}, not there: {lacks}\n{run}\n{text}")
 
 
+SPINS = """
+import threading, time
+threading.Thread(target=time.sleep, args=[99]).start()
+while 1: sorted(range(99))
+"""
+# In place of the servers and loads of stories, of which the document has parts.
+STAND_INS = {
+    "A slow page": SPINS,
+    "A slow Java server": SPINS,
+    "It was slow ten minutes ago": SPINS,
+    "Memory grows": """
+import functools, json, time
+@functools.lru_cache(maxsize=None)
+def quote(at):
+    return json.dumps({"prices": list(range(300))})
+while 1: quote(time.time()), time.sleep(0.01)
+""",
+}
+
+
 def tell_story(title, lines, machine, database):
     """Prepares what a story needs, and runs its commands. False: one is not as it is printed."""
     files, commands, good = files_of(lines), commands_of(lines), True
@@ -228,8 +249,7 @@ def tell_story(title, lines, machine, database):
         with open(f"{machine.folder}/{name}", "w", encoding="utf-8") as file:
             file.write(text.replace("seq 300000", "seq 20000"))
     scripts = [name for name in files if name.endswith(".py") and "flask" not in files[name]]
-    busy = machine.start("/usr/bin/python3", "-c", "import threading, time\nthreading.Thread(target=time.sleep, args=[99])"
-                         ".start()\nwhile 1: sorted(range(99))") if title in ("A slow page", "A slow Java server") else 0
+    busy = machine.start("/usr/bin/python3", "-c", STAND_INS[title]) if title in STAND_INS else 0
     for n, (command, printed) in enumerate(commands):
         if title == "A slow query":
             database.load("-c", "2", "-f", f"{machine.folder}/shop.sql")
