@@ -22,7 +22,7 @@
 #include "bpf/calls.bpf.h"
 
 #define MOST_ERRNO 4095 /* a pointer above -MOST_ERRNO is none */
-/* Of the smallest pages: sizes that differ by less than a page are the same mapping's. */
+/* The smallest page: sizes that differ by less than a page are the same mapping's. */
 #define PAGE_BYTES 4096u
 
 struct {

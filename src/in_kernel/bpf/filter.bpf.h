@@ -35,7 +35,7 @@ struct {
 	__type(value, __u32);
 } tids SEC(".maps");
 
-/* Of each CPU whether it counts: not 0. */
+/* Whether each CPU counts: not 0. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* set by user space */

@@ -63,7 +63,7 @@ static const struct own_place own_places[] = {
 	{ "/run/containerd/" TASKS "default/", "/config.json" },
 };
 
-/* Of containers/storage, of root or of a user: the second where there is no overlayfs for it. */
+/* The lists of containers/storage, for root or a user: the second where there is no overlayfs. */
 static const char *const drivers[] = { STORAGE, "/containers/storage/vfs-containers/" };
 static const char *const lists[] = { "containers.json", "volatile-containers.json" };
 

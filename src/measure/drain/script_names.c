@@ -15,7 +15,7 @@ _Static_assert((int)WIRE_N_SCRIPT_REASONS == (int)SCRIPT_N_REASONS &&
 	       "enum script_reason has the values of the kernel side");
 
 #define ELLIPSIS "\xe2\x80\xa6"
-/* Of each byte at most three become of it: U+FFFD, for a zero; and two ellipses. */
+/* A byte becomes at most three, those of U+FFFD for a zero; and there are two ellipses. */
 #define TEXT_SIZE (3 * WIRE_SCRIPT_TEXT + 2 * sizeof(ELLIPSIS) + 1)
 
 static char *put_character(char *to, uint32_t c)

@@ -169,7 +169,7 @@ static uint64_t bpf_get_current_task(void)
 	return (uint64_t)&walking->task;
 }
 
-/* User space knows all mappings; nobody asks. */
+/* User space knows all mappings, so the program does not ask. */
 static long bpf_find_vma(void *task, uint64_t address, void *each, void *context, uint64_t flags)
 {
 	(void)task;
