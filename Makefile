@@ -195,7 +195,7 @@ $(USER_WALK): override SANITIZE += -fno-sanitize=alignment
 
 # The commands contain the page of .html reports and the script of .svg reports. The page's policy
 # allows only its own script and style, by their hashes.
-PAGE_SCRIPTS := $(patsubst %,src/show/flame/page/%.js,data colour label tree waits edits panel functions timeline times menu address app)
+PAGE_SCRIPTS := $(patsubst %,src/show/flame/page/%.js,data colour label tree waits edits panel functions parts timeline times menu saved address app)
 PAGE_LANGUAGES := src/show/flame/page/languages.js.in
 PAGE := $(KERNEL_BUILD)/page_hashes.h
 $(PAGE): $(PAGE_LANGUAGES) src/in_kernel/bpf/languages.h $(PAGE_SCRIPTS) src/show/flame/page/page.css scripts/page-hashes

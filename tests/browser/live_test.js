@@ -5,7 +5,8 @@
  *	node live_test.js MODULES DIR CHROMIUM URL PROGRAMS PID
  *
  * URL is that of a `profile --live` of PID, with programs of PROGRAMS (tests/workloads) started and
- * ended here. Screenshots and saved files are left in DIR.
+ * ended here. Screenshots and saved files are left in DIR. ONLY=PART in the
+ * environment runs the cases with that in their names.
  */
 "use strict";
 const fs = require("fs"), path = require("path"), http = require("http");
@@ -29,6 +30,7 @@ function holds(is, what) {
 const late = (ms) => new Promise((done, failed) => setTimeout(() => failed(new Error(`not over after ${ms / 1000} s`)), ms).unref());
 
 async function test(name, run) {
+	if (!name.includes(process.env.ONLY || "")) return;
 	try {
 		await Promise.race([run(), late(150000)]);
 		console.log(`ok ${name}`);
@@ -43,15 +45,16 @@ async function test(name, run) {
 	}
 }
 
-/* Under another name, as other tests run the same programs. */
+/* Under a name of our own, as other tests run the same programs, or this one at the same time. */
 function start(name) {
 	const file = path.join(directory, ours(name));
 	fs.copyFileSync(path.join(programs, name), file);
 	fs.chmodSync(file, 0o755);
 	run(name, file);
 }
+const prefix = `live-${process.pid % 1000}-`;
 function ours(name) {
-	return `live-${name}`;
+	return (prefix + name).slice(0, 15); /* the kernel keeps no more of it */
 }
 function run(name, file) {
 	running.set(name, spawn(file, [], { stdio: ["ignore", "ignore", "ignore"] }));
@@ -76,18 +79,18 @@ async function open(address = url, options = {}) {
 	page.on("request", (request) => new URL(request.url()).origin !== origin && wrong.push("a request: " + request.url()));
 	await page.exposeFunction("pwned", () => wrong.push("a name ran as script"));
 	/* The boxes of a function of our programs, or of one of them. */
-	await page.addInitScript(() => {
+	await page.addInitScript((ourPrefix) => {
 		window.boxesOf = (tree, name) => {
 			const found = [];
 			let our = false;
 			for (let i = 1; tree && i < tree.n; i++) {
 				const frame = tree.frames[tree.frame[i]];
-				if (tree.depth[i] === 1) our = /^(live-|<img)/.test(frame.name);
+				if (tree.depth[i] === 1) our = frame.name.startsWith(ourPrefix) || frame.name.startsWith("<img");
 				if (our && frame.name === name) found.push(i);
 			}
 			return found;
 		};
-	});
+	}, prefix);
 	await page.goto(address);
 	await page.waitForFunction(() => stacktally.live.updates > 0);
 	page.finish = async () => {
@@ -120,16 +123,16 @@ const placeNow = (wanted) => {
 		for (let at = 0; it.rows[depth] && at < it.rows[depth].length; at += 3) {
 			const [node, x, width] = it.rows[depth].slice(at, at + 3);
 			if (!boxes.has(node)) continue;
-			if (!found || width > found.width)
+			if (width >= 3 && (!found || width > found.width))
 				found = { x: box.x + x + width / 2, y: box.y + it.top(depth) + 9, width, total: it.tree.total[node], node };
 		}
 	return found;
 };
-/* Zooms into it by a click. The picture is held meanwhile, as boxes may move with an update. */
-async function zoomInto(page, name) {
+/* Zooms into it by a click or a touch. The picture is held meanwhile, as boxes may move with an update. */
+async function zoomInto(page, name, press = (box) => page.mouse.click(box.x, box.y)) {
+	await place(page, name);
 	await page.click("#pause");
-	const box = await place(page, name);
-	await page.mouse.click(box.x, box.y);
+	await press(await place(page, name));
 	equal((await zoomedTo(page))[0], name, "zoomed to");
 	await page.click("#pause");
 }
@@ -210,12 +213,20 @@ async function movingTests() {
 		await page.keyboard.press("2");
 		const first = () => page.locator("#functions tbody tr").allTextContents();
 		const before = await first();
+		holds(before.some((row) => row.includes("burn")), "the table");
+		await page.waitForFunction((was) => JSON.stringify([...document.querySelectorAll("#functions tbody tr")].map((row) => row.textContent)) !== was,
+			JSON.stringify(before));
+		/* Held down while updates come. */
+		const row = await page.locator("#hottest tbody tr", { hasText: /burn/ }).first();
+		await row.scrollIntoViewIfNeeded();
+		await row.hover();
+		await page.mouse.down();
 		await updates(page, 2);
-		holds((await first()).some((row) => row.includes("burn")) && JSON.stringify(await first()) !== JSON.stringify(before), "the table");
-		await page.locator("#functions tbody tr", { hasText: /burn/ }).first().click();
+		await page.mouse.up();
 		const heading = () => page.locator("#sandwich-of").textContent(), was = await heading();
-		await updates(page, 2);
-		holds((await heading()).startsWith("burn") && (await heading()) !== was, await heading());
+		holds(was.includes(" \u2014 "), `the heading: ${was}`);
+		await page.waitForFunction((text) => document.getElementById("sandwich-of").textContent !== text, was);
+		equal((await heading()).split(" \u2014 ")[0], was.split(" \u2014 ")[0], "the function");
 		await page.finish();
 	});
 }
@@ -232,6 +243,8 @@ async function timeTests() {
 	await test("live: a stretch is picked on the timeline, and stays", async () => {
 		const page = await open();
 		await page.waitForFunction(() => stacktally.live.model.tick > 6);
+		/* The scale does not change while it is used. */
+		await page.evaluate(() => { stacktally.timeline.spanWanted = 600; stacktally.timeline.paint(); });
 		const box = await page.locator("#timeline canvas").boundingBox();
 		/* Three seconds; on a busy machine they are longer. */
 		const [left, right] = await page.evaluate(() => stacktally.live.model.span(3, 5).map((ms) => stacktally.timeline.xOf(ms)));
@@ -317,6 +330,21 @@ function withoutNumbers(found, shared) {
 	}
 	return sums;
 }
+/* The number of paths, and a hash of all with their counts: they are tens of megabytes in a browser that has little of the CPUs. */
+const digest = (page, filter, shared) => page.evaluate(([wanted, names]) => {
+	Object.assign(stacktally.state.filter, { comm: null, tgid: null, tid: null, ...wanted });
+	const data = stacktally.state.data, tree = data.filtered ? data.filtered(stacktally.state.filter) : filterTree(data, stacktally.state.filter);
+	const hashes = new Uint32Array(tree.n), sums = new Map(), mix = (hash, text) => {
+		for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+		return hash;
+	};
+	for (let i = 1; i < tree.n; i++) {
+		const frame = tree.frames[tree.frame[i]], bare = tree.depth[i] === 1 ? frame.name.replace(/ \d+$/, "") : "";
+		hashes[i] = mix(hashes[tree.parent[i]] + 1, `${names.includes(bare) ? bare : frame.name}|${frame.module}|${frame.kind};`);
+		if (tree.total[i] > 0) sums.set(hashes[i], (sums.get(hashes[i]) || 0) + tree.total[i]);
+	}
+	return [sums.size, [...sums].sort((a, b) => a[0] - b[0]).reduce((hash, [path, count]) => mix(hash, `${path} ${count};`), 1)];
+}, [filter, [...shared]]);
 const sharedNames = (page) => page.evaluate(() => stacktally.live.model.sharedFrom === 0 ? []
 	: stacktally.live.model.frames.list.filter((it) => it.kind === KIND.WHO && !it.tgid).map((it) => it.name));
 
@@ -345,16 +373,86 @@ async function fileTests() {
 				const shared = new Set(await sharedNames(page));
 				for (const side of ["all", "user", "kernel"])
 					for (const split of ["comm", "process", "none"]) {
+						const found = await digest(page, { side, split }, shared);
+						holds(found[0] > 3, `nothing for ${side}, ${split}`);
+						if (JSON.stringify(found) === JSON.stringify(await digest(saved, { side, split }, shared))) continue;
 						const [one, other] = [await paths(page, { side, split }), await paths(saved, { side, split })]
 							.map((found) => withoutNumbers(found, shared));
 						const differ = Object.keys({ ...one, ...other }).filter((key) => one[key] !== other[key]);
-						equal(differ.slice(0, 2).map((key) => [key, one[key], other[key]]), [], `${side}, ${split}`);
-						holds(Object.keys(one).length > 3, `nothing for ${side}, ${split}`);
+						equal(differ.slice(0, 2).map((key) => [key, one[key], other[key]]), [["the", "hashes", "differ"]], `${side}, ${split}`);
 					}
 				await context.close();
 			}
 		}
 		await page.keyboard.press("Escape");
+		await page.finish();
+	});
+	await test("live: what is seen is saved as a page that opens as it is, a comparison too", async () => {
+		const page = await open(), file = path.join(directory, "saved-seen.html");
+		await appears(page, "burn");
+		await page.keyboard.press("t");
+		await page.waitForFunction(() => stacktally.state.tree.base !== null && stacktally.state.tree.base[0] > 0);
+		await page.selectOption("#split", "process");
+		await page.evaluate((ourPrefix) => {
+			const burn = live.model.frames.list.find(({ name, module }) => name === "burn" && module.startsWith(ourPrefix));
+			edited(() => edit.focus(functionKey(burn)));
+		}, prefix);
+		await zoomInto(page, "outer");
+		await page.click("#pause");
+		const seen = (of) => of.evaluate(() => {
+			const { tree } = stacktally.state, it = stacktally.panels.graph, found = {};
+			for (let i = 0; i < tree.n; i++) {
+				const { name } = tree.frames[tree.frame[i]], sums = found[name] = found[name] || [0, 0, 0, 0];
+				[tree.total[i], tree.self[i], tree.base[i], tree.baseSelf[i]].forEach((count, at) => { sums[at] += count; });
+			}
+			return { found, zoomed: tree.frames[tree.frame[it.zoomed]].name, focus: stacktally.state.edits.focus,
+				split: document.getElementById("split").value, colour: document.getElementById("colour").value,
+				subtitle: document.getElementById("subtitle").textContent };
+		});
+		const wanted = await seen(page);
+		holds(wanted.found.burn[0] > 0 && wanted.found.burn[2] > 0 && wanted.zoomed === "outer" && wanted.focus.startsWith("burn\n"), JSON.stringify(wanted));
+		await page.keyboard.press("w");
+		const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save-seen button")]);
+		await download.saveAs(file);
+		const context = await browser.newContext(), saved = await context.newPage(), wrong = [];
+		saved.on("pageerror", (error) => wrong.push(error.message));
+		saved.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
+		await saved.goto("file://" + file);
+		await saved.waitForFunction(() => stacktally.timings.painted);
+		equal(await seen(saved), wanted, "what the file shows");
+		await shot(saved, "live-seen");
+		/* All is in it, not what is seen alone. */
+		await saved.evaluate(() => edited(() => edit.focus("")));
+		holds(await saved.evaluate(() => stacktally.state.tree.total[0]) > wanted.found.all[0], "all of the range");
+		equal(wrong, [], "what went wrong in the file");
+		await context.close();
+		await page.finish();
+	});
+	await test("live: the timeline shows who had the CPUs, and when", async () => {
+		const page = await open(), name = ours("nested");
+		await appears(page, "burn");
+		await page.waitForFunction(() => stacktally.live.model.tick > 3);
+		/* In parts of the newest second as many samples as in the tree. */
+		const [of, own, all] = await page.evaluate(async (wanted) => {
+			const { model } = stacktally.live, { tick } = model, second = model.second(tick);
+			const parts = model.partsOf(second, { comm: null, tgid: null, tid: null, split: "comm" });
+			const sums = model.who(model.countsOf(tick, tick)), sum = (list) => list.reduce((total, [, count]) => total + count, 0);
+			return [[...parts].map(([label, { count }]) => [label, count]).sort(), sum(sums.filter(([frame]) => frame.name === wanted)), sum(sums)];
+		}, name);
+		equal([of.find(([label]) => label === name)?.[1] || 0, of.reduce((sum, [, count]) => sum + count, 0)], [own, all], "parts of a second");
+		const clocks = await page.evaluate(() => amountOf(stacktally.live.model.samples, stacktally.live.model.now, stacktally.live.model.head));
+		holds(clocks > 0.05 && clocks < 1.2 * require("os").cpus().length, `${clocks} CPUs`);
+		/* A press on a name shows it alone, and its processes. */
+		await page.evaluate((wanted) => { stacktally.timeline.parts.choose(new Map([[wanted, { count: 1 }]])); }, name);
+		await page.waitForFunction(() => document.querySelectorAll(".parts button").length > 0);
+		const first = await page.locator(".parts button").first().getAttribute("value");
+		await page.locator(".parts button").first().click();
+		await page.waitForFunction((value) => JSON.stringify([stacktally.state.filter.comm, stacktally.state.filter.tgid]) === value, first);
+		await page.waitForFunction((comm) => document.querySelector(".parts button")?.textContent.startsWith(`${comm} `), JSON.parse(first)[0]);
+		await shot(page, "live-parts");
+		await page.selectOption("#timeline-as", "heat");
+		await page.waitForFunction(() => document.querySelector(".parts").hidden);
+		holds((await page.evaluate(() => location.hash)).includes("timeline=heat"), "in the address");
 		await page.finish();
 	});
 	await test("live: names cannot be markup or script", async () => {
@@ -396,9 +494,7 @@ async function fileTests() {
 		await updates(page, 1);
 		equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, "the width");
 		await shot(page, "live-phone");
-		const nested = await place(page, ours("nested"));
-		await page.touchscreen.tap(nested.x, nested.y);
-		equal((await zoomedTo(page))[0], ours("nested"), "zoomed to");
+		await zoomInto(page, ours("nested"), (box) => page.touchscreen.tap(box.x, box.y));
 		await page.finish();
 	});
 }

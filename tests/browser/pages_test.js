@@ -4,7 +4,8 @@
  *
  *	node pages_test.js MODULES DIR CHROMIUM
  *
- * MODULES is where playwright-core is installed. Screenshots are left in DIR.
+ * MODULES is where playwright-core is installed. Screenshots are left in DIR. ONLY=PART in the
+ * environment runs the cases with that in their names.
  */
 "use strict";
 const fs = require("fs"), path = require("path"), zlib = require("zlib");
@@ -39,6 +40,7 @@ async function open(name, options = {}) {
 }
 
 async function test(name, run) {
+	if (!name.includes(process.env.ONLY || "")) return;
 	try {
 		await run();
 		console.log(`ok ${name}`);
@@ -674,7 +676,7 @@ async function pageTests() {
 		const first = await totals();
 		equal([first.all, first.pread64], [50, 50], "the first second");
 		equal(await page.evaluate(() => stacktally.state.tree.self[stacktally.state.tree.n - 1]), 50, "its leaf");
-		equal((await page.locator("#subtitle").textContent()).endsWith("0:00 to 0:01"), true, "the title says which");
+		equal(/ 0:00 to 0:01 \(\d\d:\d\d:\d\d to \d\d:\d\d:\d\d\)$/.test(await page.locator("#subtitle").textContent()), true, "the title says which");
 		await shot(page, "html-times");
 		await page.focus("#timeline");
 		await page.keyboard.press("ArrowRight");
@@ -684,10 +686,29 @@ async function pageTests() {
 		equal((await totals()).all, 100, "two seconds");
 		await drag(2100, 2900);
 		equal((await totals()).pread64, undefined, "what the third second has not");
+		/* The bars of the timeline: 50 samples of a second each, at 50 Hz. */
+		const bars = await page.evaluate(() => {
+			const { timeline, times } = stacktally.times, { bars: list, first } = timeline.parts.bars(times, 0, 1e6, 1000, stacktally.state.filter);
+			return [first, list.map(({ amounts, rest }) => [...amounts, rest].map((it) => Number(it.toFixed(2)))), timeline.scaleText];
+		});
+		equal(bars[1].length, 3, "bars");
+		equal(bars[1].every(([one, rest]) => one === bars[1][0][0] && rest === 0), true, `bars: ${JSON.stringify(bars)}`);
+		equal(/^\d+\.\d\d CPUs$/.test(bars[2]), true, `the scale: ${bars[2]}`);
 		await drag(100, 900, "Shift");
 		const both = await totals();
 		equal([both.all, both.pread64], [[50, 50], [0, 50]], "compared");
 		await shot(page, "html-times-compared");
+		/* Both ranges are in the address, and in what is saved. */
+		equal(/range=3-3.*then=1-1|then=1-1.*range=3-3/.test(await page.evaluate(() => location.hash)), true, await page.evaluate(() => location.hash));
+		const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("w")]);
+		await download.saveAs(path.join(directory, "seen.html"));
+		const seen = await open("seen.html");
+		equal(await seen.evaluate(() => [stacktally.state.tree.total[0], stacktally.state.tree.base[0], stacktally.times.times.seconds.length]),
+			[both.all[0], both.all[1], 3], "the saved page opens with the comparison");
+		await seen.click("#compare");
+		await seen.click("#whole-time");
+		equal(await seen.evaluate(() => stacktally.state.tree.total[0]), 150, "and has the rest");
+		await seen.finish();
 		await page.click("#compare");
 		await page.click("#whole-time");
 		equal((await totals()).all, 150, "all the time again");

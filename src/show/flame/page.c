@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/index.h"
 #include "base/own.h"
 #include "flame/page_number.h"
@@ -67,13 +68,25 @@ static void put_flag(struct bytes *json, const char *key, bool flag)
 void page_head(const struct profile *profile, const struct page_options *options,
 	       struct bytes *json)
 {
-	char scale[32];
+	char scale[32], time[FACTS_TIME_SIZE];
 
 	bytes_char(json, '{');
 	put_caption(json, "title", profile, caption_title);
 	put_caption(json, "subtitle", profile, caption_subtitle);
 	json_key(json, "unit");
 	json_string(json, quantity_unit(profile->meta));
+	bytes_char(json, ',');
+	if (profile->meta->start_time_ns) {
+		facts_time(profile->meta->start_time_ns, time);
+		json_key(json, "start");
+		json_string(json, time);
+		bytes_char(json, ',');
+	}
+	json_key(json, "sampleNs");
+	bytes_decimal(json, profile->meta->unit ? 0 : profile_sample_ns(profile->meta));
+	bytes_char(json, ',');
+	json_key(json, "spanMs");
+	bytes_decimal(json, profile->meta->duration_ns / NS_PER_MS);
 	bytes_char(json, ',');
 	put_flag(json, "compare", options->compare);
 	put_flag(json, "shares", options->shares);

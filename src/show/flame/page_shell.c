@@ -61,6 +61,11 @@ static void put_script(struct bytes *bytes)
 	bytes_string(bytes, "</script>\n");
 }
 
+/* Of pages in files, also of those that a page makes of itself (page/saved.js). */
+#define FILE_POLICY                                                                                \
+	"content=\"default-src 'none'; script-src 'sha256-" PAGE_JS_SHA256 "'; "                   \
+	"style-src 'sha256-" PAGE_CSS_SHA256 "'; base-uri 'none'; form-action 'none'\">\n"
+
 int page_file(const char *data, size_t size, struct bytes *bytes)
 {
 	uLongf deflated_size = compressBound(size);
@@ -68,12 +73,7 @@ int page_file(const char *data, size_t size, struct bytes *bytes)
 
 	if (!deflated || compress2(deflated, &deflated_size, (const Bytef *)data, size, 9) != Z_OK)
 		return -ENOMEM;
-	put_head(bytes,
-		 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		 "script-src 'sha256-" PAGE_JS_SHA256 "'; "
-		 "style-src 'sha256-" PAGE_CSS_SHA256 "'; "
-		 "base-uri 'none'; form-action 'none'\">\n",
-		 NULL);
+	put_head(bytes, "<meta http-equiv=\"Content-Security-Policy\" " FILE_POLICY, NULL);
 	bytes_string(bytes, "<script type=\"application/octet-stream\" id=\"data\">");
 	put_base64(bytes, deflated, deflated_size);
 	bytes_string(bytes, "</script>\n");
@@ -84,7 +84,7 @@ int page_file(const char *data, size_t size, struct bytes *bytes)
 
 void page_shell(const char *style_url, const char *script_url, struct bytes *bytes)
 {
-	put_head(bytes, "", style_url);
+	put_head(bytes, "<meta name=\"policy-of-files\" " FILE_POLICY, style_url);
 	put_script(bytes);
 	bytes_string(bytes, "<script src=\"");
 	bytes_string(bytes, script_url);

@@ -13,7 +13,8 @@ function hashOf(text) {
 	return hash.toString(36);
 }
 
-function addressOf() {
+/* `all`: with what other scripts add. */
+function addressOf(all = true) {
 	const { filter, edits } = state, words = new URLSearchParams();
 	const put = (name, text) => { if (text) words.append(name, text); };
 	put("tab", state.tab === "graph" ? "" : state.tab);
@@ -29,8 +30,9 @@ function addressOf() {
 	put("collapse", edits.collapse ? "1" : "");
 	put("search", element("search").value);
 	put("zoom", panels.graph.zoomPath.map(hashOf).join("."));
-	for (const { name, get } of addressParts) put(name, get());
-	return words.toString();
+	if (all) for (const { name, get } of addressParts) put(name, get());
+	/* A saved page opens with a state; without one, it is the page's usual one. */
+	return words.toString() || (opensWith() ? "usual=1" : "");
 }
 
 /* Notes a change; the text of a search is no step of its own. */
@@ -72,7 +74,7 @@ function selectOption(id, wanted, usual) {
 }
 
 function restoreAddress() {
-	const words = new URLSearchParams(location.hash.slice(1)), { filter: by } = state;
+	const words = new URLSearchParams(location.hash.slice(1) || opensWith()), { filter: by } = state;
 	const get = (name) => words.get(name) || "";
 	state.restoring = true;
 	Object.assign(by, whoOf(get("process")), { tid: Number(get("thread")) || null });

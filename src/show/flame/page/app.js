@@ -10,6 +10,7 @@ const state = {
 	edits: noEdits()
 };
 const timings = {};
+const whenFiltered = []; /* functions that are called when filters have changed what is shown */
 const panels = {};
 for (const [id, flame] of [["graph", true], ["callers", true], ["callees", false]])
 	panels[id] = new Panel(element(id), {
@@ -31,8 +32,8 @@ const table = new FunctionTable(element("hottest"), element("wakers"), (number) 
 function load(block, keep) {
 	const start = performance.now(), data = decodeBlock(block);
 	timings.decode = performance.now() - start;
-	take(data, keep);
 	if (data.times) showTimes(data);
+	take(data, keep);
 	timings.shown = performance.now() - start;
 }
 
@@ -50,7 +51,7 @@ function showTimes(data) {
 
 /*
  * `data` is a tree as decodeBlock() makes it, or another object with head, frames, who() as below,
- * and filtered(), which filters as filterTree() does.
+ * filtered(), which filters as filterTree() does, and whole(), the tree without a filter.
  */
 function take(data, keep) {
 	const { head } = data, compared = state.data !== null && state.data.head.compare;
@@ -85,7 +86,7 @@ function take(data, keep) {
 	/* An open list is not changed. */
 	if (document.activeElement !== element("process") && document.activeElement !== element("thread")) listProcesses();
 	filter(keep);
-	if (!state.restored && location.hash.length > 1) restoreAddress();
+	if (!state.restored && (location.hash.length > 1 || opensWith())) restoreAddress();
 	state.restored = true;
 }
 
@@ -169,6 +170,7 @@ function filter(keep) {
 	for (let i = 0; i < state.tree.n; i++) state.kinds.add(state.tree.frames[state.tree.frame[i]].kind);
 	state.stale = { graph: true, functions: true, sandwich: true };
 	show(keep);
+	for (const told of whenFiltered) told();
 	if (!keep || !element("details").childElementCount || state.tab === "functions") return;
 	const panel = Object.values(panels).find((it) => it.hovered >= 0) || openPanel();
 	describe(panel, panel.hovered >= 0 ? panel.hovered : panel.selected);
@@ -267,10 +269,18 @@ function openPanel() {
 	return state.tab === "sandwich" ? (document.activeElement === element("callers") ? panels.callers : panels.callees) : panels.graph;
 }
 
+/* "0.29 CPUs", in a list; nothing if that is not known. */
+function cpusText(count, head) {
+	if (!head.sampleNs || !head.spanMs) return [];
+	const amount = amountOf(count, head.spanMs, head);
+	return [`${amount < 0.1 ? amount.toPrecision(1) : amount.toFixed(2)} ${amountUnit(head)}`];
+}
+
 /* The description of a box: its name and a list of facts. */
 function factsOf(panel, node) {
 	const { tree } = panel, frame = tree.frames[tree.frame[node]], whole = state.tree.total[0];
-	const parts = [`${quantity(tree.total[node], tree.head.unit)}, ${percent(tree.total[node], whole)}`];
+	const parts = [[quantity(tree.total[node], tree.head.unit), percent(tree.total[node], whole),
+		...cpusText(tree.total[node], tree.head)].join(", ")];
 	if (tree.self[node]) parts.push(`self ${percent(tree.self[node], whole)}`);
 	if (panel.zoomed > 0 && node > panel.zoomed)
 		parts.push(`${percent(tree.total[node], tree.total[panel.zoomed])} of the zoomed`);
@@ -452,7 +462,7 @@ const keys = {
 	1: () => openTab("graph"), 2: () => openTab("functions"), 3: () => openTab("sandwich"),
 	s: toSandwich, i: () => setDirection(!panels.graph.flame), c: () => cycle(element("colour")),
 	d: () => setTheme(document.documentElement.dataset.theme !== "dark"),
-	n: () => nextMatch(1), N: () => nextMatch(-1), m: openMenuOfSelected,
+	w: saveView, n: () => nextMatch(1), N: () => nextMatch(-1), m: openMenuOfSelected,
 	Enter: () => { openPanel().zoom(openPanel().selected); describe(openPanel(), openPanel().selected); search(); },
 	ArrowLeft: () => openPanel().move("left"), ArrowRight: () => openPanel().move("right"),
 	ArrowUp: () => openPanel().move(openPanel().flame ? "in" : "out"),
@@ -503,6 +513,7 @@ function listen() {
 	element("direction").addEventListener("click", keys.i);
 	element("reset").addEventListener("click", resetZoom);
 	element("theme").addEventListener("click", keys.d);
+	element("save-view").addEventListener("click", keys.w);
 	element("about-button").addEventListener("click", keys["?"]);
 	element("to-sandwich").addEventListener("click", toSandwich);
 	document.querySelector(".tabs").addEventListener("click", (event) => {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The page's script is languages.js data.js colour.js label.js tree.js waits.js edits.js panel.js
- * functions.js timeline.js times.js menu.js address.js app.js, concatenated.
+ * functions.js parts.js timeline.js times.js menu.js saved.js address.js app.js, concatenated.
  *
  * Data is a block of bytes in the format of flame/page.h. stacktally.load(Uint8Array) shows it;
  * stacktally.update(Uint8Array) and stacktally.show(tree) keep zoom, search, filters and selection.

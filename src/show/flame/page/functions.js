@@ -12,6 +12,13 @@ class FunctionTable {
 		this.body = table.querySelector("tbody");
 		this.order = "self";
 		this.shown = ROWS_AT_ONCE;
+		this.pressed = false; /* a row that was replaced between press and release would take no click */
+		this.body.addEventListener("pointerdown", () => { this.pressed = true; });
+		for (const kind of ["pointerup", "pointercancel"])
+			addEventListener(kind, () => this.pressed && setTimeout(() => {
+				this.pressed = false;
+				this.draw();
+			}));
 		table.querySelector("thead").addEventListener("click", (event) => {
 			const button = event.target.closest("button");
 			if (!button) return;
@@ -62,6 +69,7 @@ class FunctionTable {
 		return it.self - it.baseSelf * baseScale(this.tree);
 	}
 	draw() {
+		if (this.pressed) return;
 		const whole = this.tree.total[0], compare = this.tree.base !== null;
 		for (const button of this.table.querySelectorAll("thead button"))
 			button.setAttribute("aria-pressed", String(button.dataset.order === this.order));

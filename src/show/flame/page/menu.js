@@ -115,7 +115,5 @@ function saveTable() {
 	const rows = table.list.map((it) => [it.self, it.total, ...compare ? [it.baseSelf, it.base] : [],
 		quoted(it.frame.name), quoted(it.frame.module)].join(","));
 	const head = ["self", "total", ...compare ? ["self before", "total before"] : [], "function", "file"].join(",");
-	const url = URL.createObjectURL(new Blob([[head, ...rows, ""].join("\r\n")], { type: "text/csv" }));
-	make("a", { href: url, download: "functions.csv" }).click();
-	setTimeout(() => URL.revokeObjectURL(url), 10000);
+	saveAs("functions.csv", "text/csv", [[head, ...rows, ""].join("\r\n")]);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A heat map of events over time, of pages and of the live page: a column is a second, and its rows
- * are the bins within it, the first at the top. Dragging picks a range, with Shift the one to compare with. The wheel zooms, and
- * with Shift scrolls.
+ * What happened when, of pages and of the live page: who had the CPUs (parts.js), or a heat map of events, in which a
+ * column is a second, and its rows are the bins within it, the first at the top. Dragging picks a range, with Shift the
+ * one to compare with. The wheel zooms, and with Shift scrolls.
  */
 
 const HEAT_HEIGHT = 60, AXIS_HEIGHT = 16;
@@ -36,6 +36,12 @@ function timeOfDay(start, ms) {
 	return Number.isNaN(at.getTime()) ? "" : at.toLocaleTimeString("en-GB");
 }
 
+/* "0:12 to 0:20 (14:03:12 to 14:03:20)": a span in ms since the start. */
+function timesText(start, span) {
+	const days = span.map((ms) => timeOfDay(start, ms));
+	return span.map(clock).join(" to ") + (days[0] ? ` (${days.join(" to ")})` : "");
+}
+
 function rgb(text) {
 	const [, r, g, b] = /^#(..)(..)(..)$/.exec(text.trim()) || [0, "80", "80", "80"];
 	return [parseInt(r, 16), parseInt(g, 16), parseInt(b, 16)];
@@ -58,7 +64,12 @@ class Timeline {
 		this.canvas = document.createElement("canvas");
 		this.heat = document.createElement("canvas");
 		this.context = this.canvas.getContext("2d");
-		element.append(this.canvas);
+		this.parts = new Parts();
+		this.as = "parts"; /* or "heat" */
+		this.legend = make("div", { className: "parts" });
+		element.append(this.canvas, this.legend);
+		this.legend.addEventListener("click", (event) => this.chosen(event.target.closest("button")));
+		whenFiltered.push(() => this.later());
 		new ResizeObserver(() => this.later()).observe(element);
 		this.canvas.addEventListener("pointerdown", (event) => this.pressed(event));
 		this.canvas.addEventListener("pointermove", (event) => this.moved(event));
@@ -71,6 +82,23 @@ class Timeline {
 		this.model = model;
 		this.bands = { ...bands, drag: this.bands.drag };
 		this.later();
+	}
+	/* A list of the ways to show it, for a row of controls; it is hidden where there is one only. */
+	choice() {
+		this.list = make("select", { id: "timeline-as", title: "What the timeline shows" },
+			option("parts", "by process"), option("heat", "in parts of a second"));
+		this.list.addEventListener("change", () => {
+			this.as = this.list.value;
+			this.later();
+		});
+		addressParts.push({ name: "timeline", get: () => this.as === "heat" ? "heat" : "", set: (text) => {
+			this.as = this.list.value = text === "heat" ? "heat" : "parts";
+			this.later();
+		} });
+		return make("label", {}, "Timeline ", this.list);
+	}
+	showsParts() {
+		return this.as === "parts" && this.model.tellsWho;
 	}
 	later() {
 		if (this.asked) return;
@@ -123,11 +151,55 @@ class Timeline {
 		context.clearRect(0, 0, width, HEAT_HEIGHT + AXIS_HEIGHT);
 		context.fillStyle = ink("raised");
 		context.fillRect(0, 0, width, HEAT_HEIGHT);
-		this.paintHeat(rgb(ink("raised")), rgb(ink("heat")), rgb(ink("hottest")));
+		if (this.list) this.list.parentNode.hidden = !this.model.tellsWho;
+		if (this.showsParts()) this.paintParts(ink);
+		else this.paintHeat(rgb(ink("raised")), rgb(ink("heat")), rgb(ink("hottest")));
+		this.legend.hidden = !this.showsParts();
 		this.paintAxis(ink);
 		this.paintBand(this.bands.then, ink("then"), "then");
 		this.paintBand(this.bands.now, ink("accent"), this.bands.then ? "now" : "");
 		this.paintBand(this.bands.drag, ink("text"), "");
+	}
+	/* Bars of a second, or of several that take two pixels together. */
+	paintParts(ink) {
+		const { context, model, width, parts } = this, [first, span] = this.window(), least = Math.ceil(2 * span / width) * 1000;
+		const found = parts.bars(model, first * 1000, (first + span) * 1000, least, state.filter);
+		const peak = parts.paint(context, found, (ms) => this.xOf(ms), 0, HEAT_HEIGHT);
+		context.font = '11px system-ui, "DejaVu Sans", sans-serif';
+		context.textBaseline = "middle";
+		this.scaleText = peak > 0 ? `${amountText(peak, model.head)} ${amountUnit(model.head)}` : "";
+		if (peak > 0) {
+			context.globalAlpha = 0.75;
+			context.fillStyle = ink("back");
+			context.fillRect(width - context.measureText(this.scaleText).width - 8, 1, width, 15);
+			context.globalAlpha = 1;
+			context.fillStyle = ink("text");
+			context.fillText(this.scaleText, width - context.measureText(this.scaleText).width - 4, 9);
+		}
+		this.tellParts(found.first);
+	}
+	/* The legend has the amounts of what the graph shows. */
+	tellParts(first) {
+		const { model, parts, legend } = this, [from, to] = this.bands.now || [0, model.now];
+		const seconds = model.seconds.filter((it) => it.at - it.ms / 2 >= from && it.at - it.ms / 2 < to);
+		const entries = parts.legend(model, seconds, first, state.filter);
+		const text = JSON.stringify(entries);
+		if (text === this.told) return;
+		this.told = text;
+		legend.title = `${amountUnit(model.head)}, in what the graph shows`;
+		legend.replaceChildren(...entries.map(({ label, text: amount, colour, comm, tgid }) => {
+			const box = make("i", {});
+			box.style.setProperty("--colour", colour);
+			return comm === null ? make("span", {}, box, `${label} `, make("b", {}, amount))
+				: make("button", { title: `Show only ${label}`, value: JSON.stringify([comm, tgid]) }, box, `${label} `, make("b", {}, amount));
+		}), make("span", { className: "unit" }, amountUnit(model.head)));
+	}
+	/* A press on a process of the legend shows only it, or all again. */
+	chosen(button) {
+		const process = element("process");
+		if (!button) return;
+		process.value = process.value === button.value ? "" : button.value;
+		if (process.selectedIndex >= 0) process.dispatchEvent(new Event("change", { bubbles: true }));
 	}
 	/* Colours of bins: `none` without events, then `some`, up to `most`. */
 	paintHeat(none, some, most) {
@@ -156,12 +228,15 @@ class Timeline {
 	}
 	paintAxis(ink) {
 		const { context, width } = this, [first, span] = this.window();
-		const step = [5, 10, 15, 30, 60, 120, 300, 600].find((it) => it / span * width >= 70) || 600;
+		const step = [5, 10, 15, 30, 60, 120, 300, 600].find((it) => it / span * width >= 80) || 600;
+		/* Where it is known, the time of day: alerts have that. */
+		const began = Date.parse(this.model.startTime || ""), zone = Number.isNaN(began) ? 0
+			: (began / 1000 - new Date(began).getTimezoneOffset() * 60) % step;
 		context.font = '11px system-ui, "DejaVu Sans", sans-serif';
 		context.textBaseline = "middle";
 		context.fillStyle = ink("quiet");
-		for (let second = Math.ceil(first / step) * step; second <= first + span; second += step) {
-			const x = this.xOf(second * 1000), text = clock(second * 1000);
+		for (let second = Math.ceil((first + zone) / step) * step - zone; second <= first + span; second += step) {
+			const x = this.xOf(second * 1000), text = timeOfDay(this.model.startTime, second * 1000 + 1) || clock(second * 1000);
 			context.fillRect(x, HEAT_HEIGHT, 1, 4);
 			if (x + 3 + context.measureText(text).width < width) context.fillText(text, x + 3, HEAT_HEIGHT + AXIS_HEIGHT / 2 + 1);
 		}
@@ -171,7 +246,7 @@ class Timeline {
 		const { context, width } = this;
 		const left = Math.max(0, this.xOf(band[0])), right = Math.min(width, this.xOf(band[1]));
 		if (right <= 0 || left >= width) return;
-		context.globalAlpha = 0.14;
+		context.globalAlpha = this.showsParts() ? 0.05 : 0.14; /* the colours of parts have a meaning */
 		context.fillStyle = colour;
 		context.fillRect(left, 0, Math.max(right - left, 2), HEAT_HEIGHT);
 		context.globalAlpha = 1;

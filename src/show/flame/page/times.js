@@ -19,6 +19,13 @@ class Times {
 		if (!bins.length) this.binsOfSeconds();
 		this.range = null; /* {from, to}, by number; null: all */
 		this.then = null; /* the range that is compared with; or null */
+		this.startTime = data.head.start;
+		this.tellsWho = data.frames.some((frame) => frame.kind === KIND.WHO);
+	}
+	partsOf(second, filter) {
+		const { n, parent, frame, frames } = this.data, frameOf = (node) => node > 0 ? frames[frame[node]] : null;
+		if (!this.who) this.who = whoNodes(parent, n, (node) => frameOf(node).kind === KIND.WHO);
+		return partsOfSecond(second, filter, (number) => number >> 1, this.who, parent, frameOf);
 	}
 	binsOfSeconds() {
 		const values = new Float64Array(Math.min(Math.ceil(this.now / 1000), 100000));
@@ -34,6 +41,10 @@ class Times {
 	}
 	span({ from, to }) {
 		return [this.second(from).at - this.second(from).ms, this.second(to).at];
+	}
+	/* How long it was measured in a range. */
+	msOf({ from, to }) {
+		return this.seconds.slice(from - 1, to).reduce((sum, { ms }) => sum + ms, 0);
 	}
 	ticksIn(start, end) {
 		return ticksIn(this.seconds, 1, start, end);
@@ -57,9 +68,9 @@ class Times {
 		const { data, range, then } = this, all = { from: 1, to: this.seconds.length };
 		if (!range && !then) return data;
 		const now = this.countsOf(range || all), base = then ? this.countsOf(then) : null;
-		const text = (it) => this.span(it).map(clock).join(" to ");
+		const text = (it) => timesText(this.startTime, this.span(it));
 		const where = text(range || all) + (then ? ` compared with ${text(then)}` : "");
-		const head = { ...data.head, compare: then !== null, shares: true,
+		const head = { ...data.head, compare: then !== null, shares: true, spanMs: this.msOf(range || all),
 			subtitle: [data.head.subtitle, where].filter(Boolean).join("  \u00b7  ") };
 		return { head, frames: data.frames, ...pickNodes(data, now, base) };
 	}
@@ -83,6 +94,11 @@ function pickNodes(tree, now, base) {
 	return picked;
 }
 
+/* Seconds by number, in the address. */
+function rangeText(range) {
+	return range ? `${range.from}-${range.to}` : "";
+}
+
 /* The controls and the timeline above the graph. */
 class TimesPanel {
 	constructor(show) {
@@ -103,7 +119,10 @@ class TimesPanel {
 			if (compare) this.compareWith({ from, to });
 			else this.choose({ from, to });
 		}, { least: 10, most: 3600 });
+		this.compare.after(this.timeline.choice());
 		section.addEventListener("keydown", (event) => this.step(event));
+		for (const of of ["range", "then"]) addressParts.push({ name: of, get: () => rangeText(this.times[of]),
+			set: (text) => this.restore(of, text) });
 	}
 	open(times) {
 		this.times = times;
@@ -120,6 +139,14 @@ class TimesPanel {
 		else times.then = times.then ? null : times.range;
 		if (times.then && times.range && times.then.from === times.range.from && times.then.to === times.range.to)
 			times.range = null;
+		this.update();
+	}
+	/* From the address: "12-20", or "". */
+	restore(of, text) {
+		const { times } = this, [, from, to] = /^(\d+)-(\d+)$/.exec(text) || [0, 0, 0], n = times.seconds.length;
+		const range = 1 <= from && Number(from) <= Number(to) && to <= n ? { from: Number(from), to: Number(to) } : null;
+		if (rangeText(range) === rangeText(times[of])) return;
+		times[of] = range;
 		this.update();
 	}
 	step(event) {

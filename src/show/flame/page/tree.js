@@ -182,14 +182,25 @@ function splitsGroups(split) {
 	return split === "service" || split === "pod";
 }
 
-/* The label of a process, with its cgroup if it has one. */
-function whoLabel(tree, node, split) {
-	const frame = tree.frames[tree.frame[node]], above = tree.parent[node];
-	const name = above > 0 ? `${tree.frames[tree.frame[above]].name}: ${frame.name}` : frame.name;
-	if (splitsGroups(split) && above > 0) return groupLabel(tree.frames[tree.frame[above]], split);
+/* The label of the frame of a process or thread; `group` is the frame of its cgroup, or null. */
+function whoLabel(frame, group, split) {
+	const name = group ? `${group.name}: ${frame.name}` : frame.name;
+	if (splitsGroups(split) && group) return groupLabel(group, split);
 	if (split === "thread" && frame.tid) return `${name} ${frame.tgid}/${frame.tid}`;
 	if (split !== "comm" && frame.tgid) return `${name} ${frame.tgid}`;
 	return name;
+}
+
+/* Whether the filter lets this process or thread through. */
+function isWanted(frame, { comm, tgid, tid }) {
+	return (comm === null || frame.name === comm) && (tgid === null || frame.tgid === tgid) &&
+		(tid === null || frame.tid === tid);
+}
+
+/* The frame above a node, or null if that is the root. */
+function frameAbove(tree, node) {
+	const above = tree.parent[node];
+	return above > 0 ? tree.frames[tree.frame[above]] : null;
 }
 
 /* The topmost kernel nodes below these. */
@@ -212,19 +223,14 @@ function kernelTops(tree, nodes) {
 function filterTree(source, filter) {
 	const frames = source.frames.slice(), builder = new TreeBuilder(source, frames, source.n + 64);
 	const root = builder.add(0, 0, 0), all = tops(source);
-	const wanted = all.filter((node) => {
-		const frame = source.frames[source.frame[node]];
-		return (filter.comm === null || frame.name === filter.comm) &&
-			(filter.tgid === null || frame.tgid === filter.tgid) &&
-			(filter.tid === null || frame.tid === filter.tid);
-	});
+	const wanted = all.filter((node) => isWanted(source.frames[source.frame[node]], filter));
 	const noKernel = filter.side === "user";
 	const groups = new Map();
 	if (!all.length || filter.split === "none") {
 		groups.set("", all.length ? wanted : [0]);
 	} else {
 		for (const node of wanted) {
-			const label = whoLabel(source, node, filter.split);
+			const label = whoLabel(source.frames[source.frame[node]], frameAbove(source, node), filter.split);
 			if (groups.has(label)) groups.get(label).push(node);
 			else groups.set(label, [node]);
 		}

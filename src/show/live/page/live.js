@@ -9,6 +9,7 @@ const live = {
 	choice: { last: 10 }, /* {last: seconds}, {} (since the start) or {from, to}: seconds by number */
 	then: null, /* {from, to, counts} that is compared with; or null */
 	paused: false,
+	turn: 0, /* of refresh(): only the last one shows its answer */
 	shown: null, /* {from, to} that the graph shows */
 	updates: 0,
 	state: "waiting", /* open, lost, ended */
@@ -37,7 +38,8 @@ function build() {
 				"Drag to show a range of time, with Shift to compare with it. The wheel zooms the timeline.")),
 		make("section", { id: "timeline", tabIndex: 0, ariaLabel: "Activity over time: arrows pick a second" }));
 	document.body.append(make("dialog", { id: "save" },
-		make("h2", {}, "Save"), make("p", { id: "save-what" }), make("p", { id: "save-then" }), make("ul", { id: "save-list" }),
+		make("h2", {}, "Save"), make("p", { id: "save-seen" }), make("p", { id: "save-what" }), make("ul", { id: "save-list" }),
+		make("p", { id: "save-then" }),
 		make("p", { id: "save-pull" }),
 		make("form", { method: "dialog" }, make("button", {}, "Close"))));
 	element("about").querySelectorAll("dl")[1].prepend(...[["Space", "pause, resume"],
@@ -47,25 +49,35 @@ function build() {
 	time.addEventListener("change", () => {
 		if (time.value !== "picked") choose(time.value === "all" ? {} : { last: Number(time.value) });
 	});
+	element("save-view").hidden = true; /* the dialog has it */
 	element("timeline").addEventListener("keydown", step);
 	Object.assign(keys, { " ": pause, t: compare, w: openSave });
 }
 
 const timeline = (() => {
 	build();
-	return new Timeline(element("timeline"), (start, end, compareWith) => {
+	const made = new Timeline(element("timeline"), (start, end, compareWith) => {
 		if (!live.model.seconds.length) return;
 		const [from, to] = live.model.ticksIn(start, end);
 		if (compareWith) setThen(from, to);
 		else choose({ from, to });
 	}, { least: 60, most: MOST_SECONDS });
+	element("save-button").after(made.choice());
+	return made;
 })();
 
 /* ---- the range of time ---- */
 
+/* The number of the first of the seconds of this time. A second takes longer where the machine is busy. */
+function firstOfLast(model, seconds) {
+	let from = model.tick;
+	while (from > model.oldest && model.now - model.second(from - 1).at + model.second(from - 1).ms <= seconds * 1000 + 500) from--;
+	return from;
+}
+
 function range() {
 	const { model, choice } = live;
-	if (choice.last) return { from: Math.max(model.oldest, model.tick + 1 - choice.last), to: model.tick };
+	if (choice.last) return { from: firstOfLast(model, choice.last), to: model.tick };
 	if (choice.from) return { from: Math.max(choice.from, model.oldest), to: Math.max(choice.to, model.oldest) };
 	return { from: 0, to: model.tick };
 }
@@ -107,17 +119,15 @@ async function countsOf({ from, to }) {
 
 /* ---- showing ---- */
 
-/* "0:12 to 0:20 (14:03:12 to 14:03:20)" */
 function timesOf(model, from, to) {
-	const span = model.span(from, to), days = span.map((ms) => timeOfDay(model.startTime, ms));
-	return span.map(clock).join(" to ") + (days[0] ? ` (${days.join(" to ")})` : "");
+	return timesText(model.startTime, model.span(from, to));
 }
 
 /* Shows the chosen range with what is known now. */
 async function refresh() {
 	const { model } = live, start = performance.now(), shown = range();
 	if (!model || document.hidden) return;
-	const turn = live.turn = (live.turn || 0) + 1;
+	const turn = ++live.turn;
 	try {
 		const counts = await countsOf(shown);
 		if (turn !== live.turn || model !== live.model) return;
@@ -133,13 +143,15 @@ async function refresh() {
 
 function dataOf(counts) {
 	const { model, then } = live;
-	const head = { ...model.head, compare: then !== null, subtitle: subtitle() };
+	const { from, to } = live.shown, [start, end] = from > 0 ? model.span(from, to) : [0, model.now];
+	const head = { ...model.head, compare: then !== null, subtitle: subtitle(), spanMs: end - start };
 	const kept = (panel) => panel.tree && panel.tree.view === model.view
 		? [panel.tree.node[panel.zoomed], panel.tree.node[panel.selected]] : [];
 	return {
 		head, frames: model.frames.list, counts,
 		filtered: (filter) => model.filtered(filter, counts, then ? then.counts : null, head, kept(panels.graph)),
-		who: () => model.who(counts)
+		who: () => model.who(counts),
+		whole: () => model.whole(head, counts, then ? then.counts : null)
 	};
 }
 
@@ -184,6 +196,8 @@ function pause() {
 	live.paused = !live.paused;
 	element("pause").textContent = live.paused ? "\u25b6 Resume" : PAUSE;
 	element("pause").setAttribute("aria-pressed", String(live.paused));
+	/* What was asked for before is not shown any more. */
+	if (live.paused) live.turn++;
 	if (live.paused) tell();
 	else refresh();
 }
@@ -213,21 +227,22 @@ async function compare() {
 
 /* ---- saving ---- */
 
-/* A comparison is saved as its two sides, which --diff compares again. */
+/* The page has both sides of a comparison. As numbers it is made of two recordings, which --diff compares again. */
 function listThen() {
 	const { model, then } = live, name = `${model.measurement.command}-before.stacktally`;
 	if (!then) return [];
-	return [`The graph compares with ${timesOf(model, then.from, then.to)}. Save that as a `,
+	return [`For --diff, save ${timesOf(model, then.from, then.to)} as a `,
 		make("a", { href: `save?format=recording&from=${then.from}&to=${then.to}`, download: name }, "recording"),
-		", too, and the other one from below: ", make("code", {}, `${model.measurement.command} --from LATER.stacktally --diff ${name}`),
+		", and what it is compared with from above: ", make("code", {}, `${model.measurement.command} --from LATER.stacktally --diff ${name}`),
 		" shows the comparison."];
 }
 
 function listFormats() {
 	const { model, shown } = live, range = shown.from > 0 ? `&from=${shown.from}&to=${shown.to}` : "";
-	element("save-what").textContent = shown.from > 0
-		? `${timesOf(model, shown.from, shown.to)} since the start, all processes.`
-		: "Everything since the start.";
+	const { then } = live, times = shown.from > 0 ? timesOf(model, shown.from, shown.to) : "everything since the start";
+	element("save-seen").replaceChildren(make("button", { onclick: saveView }, "Save what is seen"),
+		` as a page in one file: ${times}${then ? `, compared with ${timesOf(model, then.from, then.to)}` : ""}, which opens as this page is now.`);
+	element("save-what").textContent = `Or save ${times}, all processes and functions, ${then ? "without the comparison, " : ""}as`;
 	element("save-list").replaceChildren(...model.formats.map(([name, extension, description]) =>
 		make("li", {}, make("a", { href: `save?format=${name}${range}`, download: model.measurement.command + (extension || ".txt") },
 			name), ` ${description}`)));

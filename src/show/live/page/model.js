@@ -20,6 +20,7 @@ class Model {
 		this.lost = state.measurement.losses.lost;
 		this.bins = new Grower(Uint32Array); /* events in each bin of binMs */
 		this.takeLimits(state);
+		this.whoOf = new Uint32Array(0); /* of each node: that of its process or thread, or 0 */
 		this.view = null;
 		this.sums = null; /* of a range of seconds, which the next range changes at its ends */
 		this.takeFrames(state.frames);
@@ -126,12 +127,29 @@ class Model {
 		return counts;
 	}
 
+	/* ---- for the timeline ---- */
+
+	get tellsWho() {
+		return this.frames.list.some((frame) => frame.kind === KIND.WHO);
+	}
+	partsOf(second, filter) {
+		const parent = this.nodes.parent.values, { n } = this.nodes.parent;
+		const frameOf = (node) => node > 0 ? this.frames.list[this.nodes.frame.values[node]] : null;
+		if (this.whoOf.length < n) this.whoOf = whoNodes(parent, n, (node) => frameOf(node).kind === KIND.WHO, this.whoOf);
+		return partsOfSecond(second, filter, (node) => node, this.whoOf, parent, frameOf);
+	}
+
 	/* ---- for the page ---- */
 
 	filtered(filter, counts, baseCounts, head, zoomed) {
 		const again = this.view !== null && this.view.fits(filter);
 		if (!again) this.view = new View(this.nodes, this.frames, filter);
 		return this.view.tree(head, counts, baseCounts, again ? zoomed : []);
+	}
+	/* The tree as it was received, of what has counts. */
+	whole(head, counts, baseCounts) {
+		const all = { comm: null, tgid: null, tid: null, side: "all", split: "raw" };
+		return new View(this.nodes, this.frames, all).tree(head, counts, baseCounts, []);
 	}
 	/* [frame, samples] of each process or thread. */
 	who(counts) {

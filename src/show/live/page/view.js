@@ -128,24 +128,20 @@ class View {
 		const { nodes, filter } = this, above = nodes.parent.values[node];
 		const frame = this.frames.list[nodes.frame.values[node]];
 		const next = node + 1;
-		if (next < nodes.parent.n && nodes.parent.values[next] === node && this.isWho(next)) {
+		/* As it was received, for files. */
+		if (filter.split === "raw") {
+			const at = this.child(this.of.values[above], nodes.frame.values[node]);
+			this.map(at, at, 0);
+		} else if (next < nodes.parent.n && nodes.parent.values[next] === node && this.isWho(next)) {
 			this.map(DROPPED, DROPPED, 0);
-		} else if ((filter.comm !== null && frame.name !== filter.comm) ||
-			   (filter.tgid !== null && frame.tgid !== filter.tgid) ||
-			   (filter.tid !== null && frame.tid !== filter.tid)) {
+		} else if (!isWanted(frame, filter)) {
 			this.map(DROPPED, DROPPED, 0);
 		} else {
 			const group = above > 0 ? this.frames.list[nodes.frame.values[above]] : null;
 			const top = filter.split === "none" ? 0
-				: this.child(0, this.frames.label(frame, this.labelOf(frame, group)));
+				: this.child(0, this.frames.label(frame, whoLabel(frame, group, filter.split)));
 			this.map(filter.side === "kernel" ? DROPPED : top, top, 0);
 		}
-	}
-	labelOf(frame, group) {
-		const { split } = this.filter, name = group ? `${group.name}: ${frame.name}` : frame.name;
-		if (splitsGroups(split) && group) return groupLabel(group, split);
-		if (split === "thread" && frame.tid) return `${name} ${frame.tgid}/${frame.tid}`;
-		return split !== "comm" && frame.tgid ? `${name} ${frame.tgid}` : name;
 	}
 	mapFrame(node, number) {
 		const { side } = this.filter, above = this.nodes.parent.values[node];
