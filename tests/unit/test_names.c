@@ -113,6 +113,26 @@ static void cgroups_are_sorted(void **state)
 	names_free(names);
 }
 
+static void labels_of_a_cgroup_may_come_later(void **state)
+{
+	static const struct names_label labels[] = { { "k8s.pod.uid", "1" },
+						     { "k8s.pod.name", "shop" } };
+	struct names *names = NULL;
+
+	(void)state;
+	assert_int_equal(names_new(&names), 0);
+	for (uint32_t n = 0; n <= 2; n++) {
+		const struct names_cgroup cgroup = { 7, "/shop", labels, n };
+
+		assert_int_equal(names_add_cgroup(names, &cgroup), 0);
+		assert_int_equal(names_cgroups(names)[0].n_labels, n);
+	}
+	assert_int_equal(names_add_cgroup(names, &(struct names_cgroup){ 7, "/shop", labels, 1 }),
+			 0);
+	assert_string_equal(names_cgroup_label(names_cgroups(names), "k8s.pod.name"), "shop");
+	names_free(names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +140,7 @@ int main(void)
 		cmocka_unit_test(a_frame_is_replaced),
 		cmocka_unit_test(objects_are_checked),
 		cmocka_unit_test(cgroups_are_sorted),
+		cmocka_unit_test(labels_of_a_cgroup_may_come_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

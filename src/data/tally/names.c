@@ -266,6 +266,23 @@ static struct names_label *copy_labels(struct names *names, const struct names_c
 	return take_ptr(labels);
 }
 
+/* To a cgroup that is known already: labels that it lacked. */
+static int add_labels(struct names *names, struct names_cgroup *known,
+		      const struct names_cgroup *cgroup)
+{
+	const struct names_label *labels;
+
+	if (cgroup->n_labels <= known->n_labels)
+		return 0;
+	labels = copy_labels(names, cgroup);
+	if (!labels)
+		return -ENOMEM;
+	free((void *)known->labels);
+	known->labels = labels;
+	known->n_labels = cgroup->n_labels;
+	return 0;
+}
+
 int names_add_cgroup(struct names *names, const struct names_cgroup *cgroup)
 {
 	struct names_cgroup copy = { .id = cgroup->id, .n_labels = cgroup->n_labels };
@@ -276,7 +293,7 @@ int names_add_cgroup(struct names *names, const struct names_cgroup *cgroup)
 	while (at > 0 && names->cgroups[at - 1].id > cgroup->id)
 		at--;
 	if (at > 0 && names->cgroups[at - 1].id == cgroup->id)
-		return 0;
+		return add_labels(names, &names->cgroups[at - 1], cgroup);
 	copy.path = names_string(names, cgroup->path);
 	if (!copy.path ||
 	    grow(&names->cgroups, &names->cgroup_capacity, (size_t)names->n_cgroups + 1) < 0)

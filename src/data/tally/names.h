@@ -122,7 +122,10 @@ int names_add_object(struct names *names, const struct names_object *object, uin
 int names_add_address(struct names *names, const struct names_frame *frames, uint32_t n);
 /* Gives an address that has one frame another one. -EINVAL: it has not. */
 int names_replace_frame(struct names *names, uint32_t address, const struct names_frame *frame);
-/* A cgroup, which is copied with its strings. What came first with an id stays. */
+/*
+ * A cgroup, which is copied with its strings. What came first with an id stays, but for its labels
+ * if there are more of them now.
+ */
 int names_add_cgroup(struct names *names, const struct names_cgroup *cgroup);
 
 uint32_t names_n_addresses(const struct names *names);

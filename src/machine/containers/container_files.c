@@ -79,7 +79,7 @@ static struct file_way way_of(const struct container_access *access,
 	return way;
 }
 
-/* Opens it if it counts: a descriptor and its size, or -1. */
+/* Opens it if it counts: a descriptor and its size, or a negative errno. */
 static int open_place(const struct container_access *access, const struct container_place *place,
 		      size_t *ret_size)
 {
@@ -88,11 +88,19 @@ static int open_place(const struct container_access *access, const struct contai
 	struct stat status;
 
 	fd = file_opener_open(access->opener, &way, FILE_WHOLE, NULL, &status, NULL);
-	if (fd < 0 || status.st_uid != place->owner || (status.st_mode & (S_IWGRP | S_IWOTH)) ||
+	if (fd < 0)
+		return fd;
+	if (status.st_uid != place->owner || (status.st_mode & (S_IWGRP | S_IWOTH)) ||
 	    status.st_size > CONTAINER_CONFIG_MAX)
-		return -1;
+		return -EPERM;
 	*ret_size = (size_t)status.st_size;
 	return take_fd(&fd);
+}
+
+/* -EAGAIN for what may be otherwise later. */
+static int later(int r)
+{
+	return r == -ETIMEDOUT || r == -EDQUOT ? -EAGAIN : 0;
 }
 
 /* What a child sends may be anything. */
@@ -106,22 +114,25 @@ static bool is_text(const char text[CONTAINER_TEXT_SIZE])
 	return end;
 }
 
-void container_files_read(const struct container_access *access,
-			  const struct container_place *place, enum container_file kind,
-			  struct container_texts *texts)
+int container_files_read(const struct container_access *access, const struct container_place *place,
+			 enum container_file kind, struct container_texts *texts)
 {
 	struct question question = { .texts = *texts, .kind = kind };
 	const struct iovec request = { &question, sizeof(question) };
 	own(own_fd) int fd = open_place(access, place, &question.size);
 	struct container_texts answer;
+	int r = fd;
 
-	if (fd < 0 ||
-	    confined_ask(access->readers, read_texts, fd, &request, &answer, sizeof(answer)) < 0)
-		return;
+	if (fd >= 0)
+		r = confined_ask(access->readers, read_texts, fd, &request, &answer,
+				 sizeof(answer));
+	if (r < 0)
+		return later(r);
 	for (int i = 0; i < CONTAINER_N_TEXTS; i++)
 		if (!is_text(answer.of[i]))
-			return;
+			return 0;
 	*texts = answer;
+	return 0;
 }
 
 static bool is_listed(const struct container_listed *listed)
@@ -131,9 +142,8 @@ static bool is_listed(const struct container_listed *listed)
 	       is_text(listed->name) && is_text(listed->image);
 }
 
-uint32_t container_files_list(const struct container_access *access,
-			      const struct container_place *place,
-			      struct container_listed **ret_elements)
+int container_files_list(const struct container_access *access, const struct container_place *place,
+			 struct container_listed **ret_elements, uint32_t *ret_n)
 {
 	own(own_free) struct container_listed *elements = NULL;
 	struct confined_child *child;
@@ -149,15 +159,21 @@ uint32_t container_files_list(const struct container_access *access,
 					    .request = &request,
 					    .n_parts = 1 };
 
-	if (fd < 0 || confined_begin(access->readers, &call, &child) < 0)
-		return 0;
+	int r = fd < 0 ? fd : confined_begin(access->readers, &call, &child);
+
+	*ret_elements = NULL;
+	*ret_n = 0;
+	if (r < 0)
+		return later(r);
 	while (n < CONTAINER_LIST_MAX && confined_read(child, &next, sizeof(next)) == 0 &&
 	       is_listed(&next) && grow(&elements, &capacity, n + 1) == 0)
 		elements[n++] = next;
-	if (confined_finish(child) < 0)
-		return 0;
+	r = confined_finish(child);
+	if (r < 0)
+		return later(r);
 	*ret_elements = take_ptr(elements);
-	return n;
+	*ret_n = n;
+	return 0;
 }
 
 int container_files_look(const struct container_access *access, const struct container_place *place,

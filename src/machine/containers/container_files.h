@@ -26,18 +26,19 @@ struct container_place {
 	uid_t owner;
 };
 
-/* Adds what the file of one container says and `texts` lack; nothing if it cannot be read. */
-void container_files_read(const struct container_access *access,
-			  const struct container_place *place, enum container_file kind,
-			  struct container_texts *texts);
+/*
+ * Adds what the file of one container says and `texts` lack; nothing if it cannot be read. 0, or
+ * -EAGAIN: its file system did not respond, or the time for files of its owner is used up.
+ */
+int container_files_read(const struct container_access *access, const struct container_place *place,
+			 enum container_file kind, struct container_texts *texts);
 
 /*
- * The elements of a list, at most CONTAINER_LIST_MAX, which the caller frees. Returns how many: 0
- * if there are none, or it cannot be read.
+ * The elements of a list, at most CONTAINER_LIST_MAX, which the caller frees, and how many: none if
+ * it cannot be read. 0 or -EAGAIN, as above.
  */
-uint32_t container_files_list(const struct container_access *access,
-			      const struct container_place *place,
-			      struct container_listed **ret_elements);
+int container_files_list(const struct container_access *access, const struct container_place *place,
+			 struct container_listed **ret_elements, uint32_t *ret_n);
 
 /* The status of a file, as file_opener_look() has it, without opening it. 0 or a negative errno. */
 int container_files_look(const struct container_access *access, const struct container_place *place,

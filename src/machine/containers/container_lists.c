@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "containers/container_lists.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,36 +64,34 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Reads the list unless its file is the one that was read. */
-static void update(struct container_list *list, const struct container_access *access,
-		   const struct container_place *place)
+/* Reads the list unless its file is the one that was read. 0 or -EAGAIN. */
+static int update(struct container_list *list, const struct container_access *access,
+		  const struct container_place *place)
 {
 	struct stat status;
 	int r = container_files_look(access, place, &status);
 
 	if (r == 0 && list->elements && is_same(&status, &list->status))
-		return;
+		return 0;
 	free(list->elements);
 	list->elements = NULL;
 	list->n = 0;
 	if (r == -ENOENT)
-		return;
-	list->n = container_files_list(access, place, &list->elements);
+		return 0;
 	list->status = r == 0 ? status : (struct stat){ 0 };
+	return container_files_list(access, place, &list->elements, &list->n);
 }
 
-const struct container_listed *container_lists_find(struct container_lists *lists,
-						    const struct container_access *access,
-						    const struct container_place *place,
-						    const char *id, const char *name)
+int container_lists_find(struct container_lists *lists, const struct container_access *access,
+			 const struct container_place *place, const char *id, const char *name,
+			 const struct container_listed **ret_listed)
 {
 	struct container_list *list = list_of(lists, place);
+	int r = list ? update(list, access, place) : 0;
 
-	if (!list)
-		return NULL;
-	update(list, access, place);
-	for (uint32_t i = 0; i < list->n; i++)
+	*ret_listed = NULL;
+	for (uint32_t i = 0; list && i < list->n && !*ret_listed; i++)
 		if (strcmp(id ? id : name, id ? list->elements[i].id : list->elements[i].name) == 0)
-			return &list->elements[i];
-	return NULL;
+			*ret_listed = &list->elements[i];
+	return r;
 }

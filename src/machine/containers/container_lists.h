@@ -22,11 +22,11 @@ void container_lists_clear(struct container_lists *lists);
 
 /*
  * The first element of the list whose id, or one of whose names, is the given text; the other is
- * NULL. NULL: there is none, or no list. Valid until the next call.
+ * NULL. *ret_listed is NULL if there is none, or no list, and valid until the next call. 0 or
+ * -EAGAIN: the list could not be read now (container_files.h).
  */
-const struct container_listed *container_lists_find(struct container_lists *lists,
-						    const struct container_access *access,
-						    const struct container_place *place,
-						    const char *id, const char *name);
+int container_lists_find(struct container_lists *lists, const struct container_access *access,
+			 const struct container_place *place, const char *id, const char *name,
+			 const struct container_listed **ret_listed);
 
 #endif

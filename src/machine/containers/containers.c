@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/index.h"
 #include "base/pool.h"
@@ -16,10 +17,12 @@
 #include "tally/cgroup_path.h"
 
 #define MAX_CONTAINERS 65536u
+#define AGAIN_MS       30000u /* until files that did not respond are asked again */
 
 /* What is known of a container, or of a pod where there is no container. */
 struct container {
-	const char *key; /* the id, the user and the pod's UID */
+	const char *key;  /* the id, the user and the pod's UID */
+	uint64_t look_ms; /* when to look for its names; 0: never again */
 	struct names_label labels[CONTAINER_N_TEXTS];
 	uint32_t n_labels;
 };
@@ -103,6 +106,7 @@ void containers_free(struct containers *containers)
 struct search {
 	const struct cgroup_path *path;
 	uint32_t root;
+	bool late; /* a file did not respond */
 	struct container_texts texts;
 };
 
@@ -119,9 +123,10 @@ static void look_for_own(const struct containers *containers, struct search *sea
 
 		snprintf(path, sizeof(path), "%s%s%s", own_places[i].before,
 			 search->path->container, own_places[i].after);
-		container_files_read(&containers->access,
-				     &(struct container_place){ search->root, path, 0 },
-				     CONTAINER_OWN_FILE, &search->texts);
+		search->late |=
+			container_files_read(&containers->access,
+					     &(struct container_place){ search->root, path, 0 },
+					     CONTAINER_OWN_FILE, &search->texts) < 0;
 	}
 }
 
@@ -138,7 +143,8 @@ struct storage {
 };
 
 /* By its id, or by its name. Valid until the next call. */
-static const struct container_listed *find_listed(struct containers *containers, uint32_t root,
+static const struct container_listed *find_listed(struct containers *containers,
+						  struct search *search,
 						  const struct storage *storage, const char *id,
 						  const char *name)
 {
@@ -148,10 +154,10 @@ static const struct container_listed *find_listed(struct containers *containers,
 		char path[PATH_MAX];
 
 		snprintf(path, sizeof(path), "%s%s", storage->path, lists[i]);
-		listed = container_lists_find(&containers->lists, &containers->access,
-					      &(struct container_place){ root, path,
-									 storage->owner },
-					      id, name);
+		search->late |= container_lists_find(&containers->lists, &containers->access,
+						     &(struct container_place){ search->root, path,
+										storage->owner },
+						     id, name, &listed) < 0;
 	}
 	return listed;
 }
@@ -164,13 +170,14 @@ static void look_for_pod(struct containers *containers, struct search *search,
 	const struct container_listed *listed;
 
 	snprintf(name, sizeof(name), "%.12s-infra", search->path->pod);
-	listed = find_listed(containers, search->root, storage, NULL, name);
+	listed = find_listed(containers, search, storage, NULL, name);
 	if (!listed)
 		return;
 	snprintf(path, sizeof(path), "%s%s%s", storage->path, listed->id, OCI_CONFIG);
-	container_files_read(&containers->access,
-			     &(struct container_place){ search->root, path, storage->owner },
-			     CONTAINER_SANDBOX, &search->texts);
+	search->late |= container_files_read(&containers->access,
+					     &(struct container_place){ search->root, path,
+									storage->owner },
+					     CONTAINER_SANDBOX, &search->texts) < 0;
 }
 
 /* `data` is where root, or a user, has data of programs. */
@@ -181,7 +188,7 @@ static void look_in_storage(struct containers *containers, struct search *search
 	const struct container_listed *listed;
 
 	snprintf(storage.path, sizeof(storage.path), "%s%s", data, driver);
-	listed = find_listed(containers, search->root, &storage, search->path->container, NULL);
+	listed = find_listed(containers, search, &storage, search->path->container, NULL);
 	if (!listed)
 		return;
 	copy_text(&search->texts, CONTAINER_NAME, listed->name);
@@ -211,10 +218,11 @@ static void look_in_root(struct containers *containers, struct search *search)
 	if (*search->path->container)
 		look_for_container(containers, search);
 	if (*search->path->pod_uid && !*search->texts.of[CONTAINER_POD])
-		pod_logs_find(containers->access.opener,
-			      roots_way(containers->access.roots, search->root, POD_LOGS),
-			      search->path->pod_uid, search->texts.of[CONTAINER_NAMESPACE],
-			      search->texts.of[CONTAINER_POD]);
+		search->late |=
+			pod_logs_find(containers->access.opener,
+				      roots_way(containers->access.roots, search->root, POD_LOGS),
+				      search->path->pod_uid, search->texts.of[CONTAINER_NAMESPACE],
+				      search->texts.of[CONTAINER_POD]) < 0;
 }
 
 /* The root of process 1, once. */
@@ -232,7 +240,8 @@ static uint32_t first_root(struct containers *containers)
 	return containers->first_root;
 }
 
-static void look(struct containers *containers, const struct cgroup_path *path,
+/* Returns whether to look again later. */
+static bool look(struct containers *containers, const struct cgroup_path *path,
 		 struct container_texts *ret_texts)
 {
 	struct search search = { .path = path, .root = ROOT_OWN };
@@ -247,6 +256,7 @@ static void look(struct containers *containers, const struct cgroup_path *path,
 	copy_text(&search.texts, CONTAINER_NAME, search.texts.of[CONTAINER_POD_CONTAINER]);
 	copy_text(&search.texts, CONTAINER_NAME, path->machine);
 	*ret_texts = search.texts;
+	return search.late && !is_found(&search);
 }
 
 /* ---- what is known ---- */
@@ -264,48 +274,70 @@ static struct container *find(const struct containers *containers, const char *k
 	return NULL;
 }
 
-static int fill(struct containers *containers, struct container *container, const char *key,
+static int fill(struct containers *containers, struct container *container,
 		const struct container_texts *texts)
 {
-	container->key = pool_string(containers->pool, key);
-	for (int i = 0; container->key && i < CONTAINER_N_TEXTS; i++) {
+	container->n_labels = 0;
+	for (int i = 0; i < CONTAINER_N_TEXTS; i++) {
 		struct names_label *label = &container->labels[container->n_labels];
 
 		if (!*texts->of[i])
 			continue;
 		*label = (struct names_label){ keys[i],
 					       pool_string(containers->pool, texts->of[i]) };
-		container->n_labels++;
 		if (!label->value)
 			return -ENOMEM;
+		container->n_labels++;
 	}
-	return container->key ? 0 : -ENOMEM;
+	return 0;
 }
 
-static int add(struct containers *containers, const char *key, const struct container_texts *texts,
-	       struct container **ret_container)
+/* One of which nothing is known yet. */
+static int add(struct containers *containers, const char *key, struct container **ret_container)
 {
 	own(own_free) struct container *container = calloc(1, sizeof(*container));
 	int r;
 
 	if (!container || grow(&containers->at, &containers->capacity, containers->n + 1) < 0)
 		return -ENOMEM;
-	r = fill(containers, container, key, texts);
-	if (r == 0)
-		r = index_add(&containers->by_key, hash_bytes(key, strlen(key)), containers->n);
+	container->key = pool_string(containers->pool, key);
+	if (!container->key)
+		return -ENOMEM;
+	r = index_add(&containers->by_key, hash_bytes(key, strlen(key)), containers->n);
 	if (r < 0)
 		return r;
+	container->look_ms = 1;
 	*ret_container = containers->at[containers->n++] = take_ptr(container);
 	return 0;
+}
+
+static uint32_t n_known(const struct container_texts *texts)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < CONTAINER_N_TEXTS; i++)
+		n += *texts->of[i] != '\0';
+	return n;
+}
+
+/* Looks for its names if that is due. What is known stays if less is found now. 0 or -ENOMEM. */
+static int update(struct containers *containers, const struct cgroup_path *path,
+		  struct container *container)
+{
+	struct container_texts texts;
+
+	if (!container->look_ms || monotonic_ms() < container->look_ms)
+		return 0;
+	container->look_ms = look(containers, path, &texts) ? monotonic_ms() + AGAIN_MS : 0;
+	return n_known(&texts) > container->n_labels ? fill(containers, container, &texts) : 0;
 }
 
 int containers_learn(struct containers *containers, struct names_cgroup *cgroup)
 {
 	char key[2 * CGROUP_NAME_SIZE + CGROUP_CONTAINER_ID];
 	struct container *container;
-	struct container_texts texts;
 	struct cgroup_path path;
-	int r;
+	int r = 0;
 
 	cgroup_path_read(cgroup->path, &path);
 	if (!*path.container && !*path.pod_uid && !*path.machine)
@@ -315,13 +347,13 @@ int containers_learn(struct containers *containers, struct names_cgroup *cgroup)
 	container = find(containers, key);
 	if (!container && containers->n >= MAX_CONTAINERS)
 		return 0;
-	if (!container) {
-		look(containers, &path, &texts);
-		r = add(containers, key, &texts, &container);
-		if (r < 0)
-			return r;
-	}
+	if (!container)
+		r = add(containers, key, &container);
+	if (r == 0)
+		r = update(containers, &path, container);
+	if (r < 0)
+		return r;
 	cgroup->labels = container->labels;
 	cgroup->n_labels = container->n_labels;
-	return 0;
+	return container->look_ms != 0;
 }

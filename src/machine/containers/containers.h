@@ -27,7 +27,8 @@ void containers_free(struct containers *containers);
 
 /*
  * Sets the labels of a cgroup from its path: none if it is of no container, or if nothing tells its
- * names. They live as long as `containers`. 0 or -ENOMEM.
+ * names. They live as long as `containers`. 0; 1: files did not respond, so that a later call may
+ * set more; or -ENOMEM. Files are asked again after half a minute, other calls cost little.
  */
 int containers_learn(struct containers *containers, struct names_cgroup *cgroup);
 

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -39,8 +40,8 @@ static bool read_name(const char *name, const char *uid, char namespace[CONTAINE
 	       take_name(middle + 1, (size_t)(end - middle - 1), pod);
 }
 
-void pod_logs_find(struct file_opener *opener, struct file_way way, const char *uid,
-		   char namespace[CONTAINER_TEXT_SIZE], char pod[CONTAINER_TEXT_SIZE])
+int pod_logs_find(struct file_opener *opener, struct file_way way, const char *uid,
+		  char namespace[CONTAINER_TEXT_SIZE], char pod[CONTAINER_TEXT_SIZE])
 {
 	own(own_closedir) DIR *directory = NULL;
 	own(own_fd) int found = file_opener_find(opener, &way);
@@ -48,11 +49,12 @@ void pod_logs_find(struct file_opener *opener, struct file_way way, const char *
 	const struct dirent *entry;
 
 	if (fd < 0)
-		return;
+		return found == -ETIMEDOUT ? -EAGAIN : 0;
 	directory = fdopendir(fd);
 	if (!directory)
 		own_fd(&fd);
 	for (uint32_t i = 0; directory && i < MAX_PODS && (entry = readdir(directory)); i++)
 		if (read_name(entry->d_name, uid, namespace, pod))
-			return;
+			break;
+	return 0;
 }

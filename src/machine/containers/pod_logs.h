@@ -10,9 +10,11 @@
 
 #define POD_LOGS "/var/log/pods"
 
-/* The names of the pod with this UID; they stay as they are if there is none. `way`: of POD_LOGS.
+/*
+ * The names of the pod with this UID; they stay as they are if there is none. `way`: of POD_LOGS.
+ * 0 or -EAGAIN: its file system did not respond.
  */
-void pod_logs_find(struct file_opener *opener, struct file_way way, const char *uid,
-		   char namespace[CONTAINER_TEXT_SIZE], char pod[CONTAINER_TEXT_SIZE]);
+int pod_logs_find(struct file_opener *opener, struct file_way way, const char *uid,
+		  char namespace[CONTAINER_TEXT_SIZE], char pod[CONTAINER_TEXT_SIZE]);
 
 #endif

@@ -23,7 +23,7 @@
 /* Its path is owned, and NULL where it is not known. */
 struct cgroup {
 	struct names_cgroup is;
-	bool named; /* its labels were asked for */
+	bool labelled;
 };
 
 /* What a walk does with each cgroup that there is. */
@@ -283,11 +283,14 @@ int cgroups_learn(struct cgroups *cgroups, uint64_t id, struct names_cgroup **re
 	if (r < 0)
 		return r;
 	cgroup = cgroup ? cgroup : find(cgroups, id);
-	if (cgroup && cgroup->is.path && !cgroup->named) {
-		cgroup->named = true;
+	if (cgroup && cgroup->is.path && !cgroup->labelled)
 		*ret_unnamed = &cgroup->is;
-	}
 	return 0;
+}
+
+void cgroups_labelled(struct cgroups *cgroups, uint64_t id)
+{
+	find(cgroups, id)->labelled = true;
 }
 
 const struct names_cgroup *cgroups_get(const struct cgroups *cgroups, uint64_t id)

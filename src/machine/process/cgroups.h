@@ -33,10 +33,13 @@ int cgroups_new(struct cgroups **ret_cgroups);
 void cgroups_free(struct cgroups *cgroups);
 
 /*
- * Looks the id up unless that was done before. Gives the cgroup if its path is known and it was not
- * given before, so that its labels can be set; else NULL. 0, also when it is not found; or -ENOMEM.
+ * Looks the id up unless that was done before. Gives the cgroup if its path is known and its labels
+ * are not, so that they can be set; else NULL. 0, also when it is not found; or -ENOMEM.
  */
 int cgroups_learn(struct cgroups *cgroups, uint64_t id, struct names_cgroup **ret_unnamed);
+
+/* All labels of a cgroup that was found are set. */
+void cgroups_labelled(struct cgroups *cgroups, uint64_t id);
 
 /* Looks up all that there are now, and visits each, before those below it. 0 or -ENOMEM. */
 int cgroups_walk(struct cgroups *cgroups, void (*visit)(void *context, uint64_t id), void *context);

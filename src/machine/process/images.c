@@ -289,7 +289,12 @@ int images_learn_cgroup(struct images *images, uint64_t id)
 	struct names_cgroup *unnamed;
 	int r = cgroups_learn(images->cgroups, id, &unnamed);
 
-	return r == 0 && unnamed ? containers_learn(images->containers, unnamed) : r;
+	if (r < 0 || !unnamed)
+		return r;
+	r = containers_learn(images->containers, unnamed);
+	if (r == 0)
+		cgroups_labelled(images->cgroups, id);
+	return r < 0 ? r : 0;
 }
 
 struct cgroup_walk {

@@ -102,10 +102,15 @@ static int name_cgroups(struct run_state *state)
 
 	for (uint32_t i = 0; i < tally_n_entries(state->tally); i++) {
 		uint64_t id = entries[i].cgroup;
-		const struct names_cgroup *cgroup =
-			id && id != last ? images_cgroup(state->source.images, id) : NULL;
+		const struct names_cgroup *cgroup;
 
+		if (!id || id == last)
+			continue;
 		last = id;
+		/* Files of its container may have begun to respond since its first stack. */
+		if (images_learn_cgroup(state->source.images, id) < 0)
+			return -ENOMEM;
+		cgroup = images_cgroup(state->source.images, id);
 		if (cgroup && names_add_cgroup(state->names, cgroup) < 0)
 			return -ENOMEM;
 	}

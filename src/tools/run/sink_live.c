@@ -14,7 +14,7 @@ struct live_sink {
 	const struct run_request *request;
 	struct live *live;
 	struct symbolizer *symbolizer;
-	const struct images *images;
+	struct images *images;
 	struct session *session;
 	const struct tally *tally;
 };
@@ -33,7 +33,10 @@ static uint64_t events(void *context)
 
 static const struct names_cgroup *cgroup(void *context, uint64_t id)
 {
-	return images_cgroup(((struct live_sink *)context)->images, id);
+	struct images *images = ((struct live_sink *)context)->images;
+
+	/* Files of its container may have begun to respond since its first stack. */
+	return images_learn_cgroup(images, id) < 0 ? NULL : images_cgroup(images, id);
 }
 
 /* ---- hooks ---- */
