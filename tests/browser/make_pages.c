@@ -135,7 +135,10 @@ static void known(bool threads)
 	tally_free(tally);
 }
 
-/* 100 samples in a service, 200 and 300 in two containers of a pod. */
+/*
+ * 100 samples in a service, 200 and 300 in two containers of a pod, 400 in one of a pod of Podman,
+ * 500 in a container whose name looks like that of a pod.
+ */
 static void groups(void)
 {
 	static const struct names_label web[] = { { LABEL_CONTAINER_NAME, "web" },
@@ -143,13 +146,18 @@ static void groups(void)
 						  { LABEL_NAMESPACE, "prod" } },
 					db[] = { { LABEL_CONTAINER_NAME, "db" },
 						 { LABEL_POD, "shop-1" },
-						 { LABEL_NAMESPACE, "prod" } };
+						 { LABEL_NAMESPACE, "prod" } },
+					till[] = { { LABEL_CONTAINER_NAME, "till" },
+						   { LABEL_POD, "shop" } },
+					feigned[] = { { LABEL_CONTAINER_NAME, "prod/shop-1/x" } };
 	static const struct names_cgroup in[] = { { 1, "/system.slice/cron.service", NULL, 0 },
 						  { 2, "/kubepods/web", web, 3 },
-						  { 3, "/kubepods/db", db, 3 } };
+						  { 3, "/kubepods/db", db, 3 },
+						  { 4, "/libpod_parent/till", till, 2 },
+						  { 5, "/user/feigned", feigned, 1 } };
 	uint32_t main_of = address("main", 0, "app");
 
-	for (uint32_t i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
 		struct tally_entry entry = { .count = 100 * (i + 1),
 					     .cgroup = in[i].id,
 					     .tgid = i + 1,

@@ -562,7 +562,7 @@ async function pageTests() {
 		equal([services.cron, services.web, services.db], [100, 200, 300], "split by service and container");
 		await page.selectOption("#split", "pod");
 		const pods = await totals(page);
-		equal([pods["prod/shop-1"], pods["no pod"], pods.web], [500, 100, undefined], "split by pod");
+		equal([pods["prod/shop-1"], pods.shop, pods["no pod"], pods.web], [500, 400, 600, undefined], "split by pod");
 		await page.finish();
 	});
 	await test("html: keys move, zoom, turn over, recolour and darken", async () => {

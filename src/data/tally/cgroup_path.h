@@ -13,6 +13,7 @@
 
 #define CGROUP_NAME_SIZE    128
 #define CGROUP_CONTAINER_ID 64 /* hexadecimal digits */
+#define CGROUP_SHORT_ID	    12 /* of these, which runtimes show */
 #define CGROUP_POD_UID	    36
 
 /* "" is what the path does not say. Names are cut at their sizes, and have no escapes. */

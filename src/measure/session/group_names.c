@@ -8,7 +8,6 @@
 
 #define NAME_SIZE 520
 #define MORE	  ", ..."
-#define SHORT_ID  12
 
 struct listing {
 	const struct cgroup_filter *asked;
@@ -23,7 +22,7 @@ static void name_container(const struct names_cgroup *cgroup, char ret_name[NAME
 	struct cgroup_path path;
 
 	cgroup_path_read(cgroup->path, &path);
-	snprintf(ret_name, NAME_SIZE, "%.*s", name ? NAME_SIZE - 1 : SHORT_ID,
+	snprintf(ret_name, NAME_SIZE, "%.*s", name ? NAME_SIZE - 1 : CGROUP_SHORT_ID,
 		 name ? name : path.container);
 }
 

@@ -2,9 +2,11 @@
 #include "view/frame_text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tally/cgroup_path.h"
 #include "tally/scripts.h"
 
 const char *frame_text_name(const struct names_frame *is)
@@ -168,12 +170,24 @@ void frame_text_cgroup(struct bytes *bytes, const struct profile *profile, uint6
 	bytes_char(bytes, ']');
 }
 
+/* Without what stands between names, so that none can pass for several. */
+static void put_one_name(struct bytes *bytes, const char *name)
+{
+	char text[256]; /* what is read of a name is not longer */
+
+	snprintf(text, sizeof(text), "%s", name);
+	for (char *at = text + strcspn(text, "/()"); *at; at += strcspn(at, "/()"))
+		*at = '?';
+	bytes_name(bytes, text, strlen(text));
+}
+
 void frame_text_cgroup_named(struct bytes *bytes, const struct profile *profile, uint64_t cgroup)
 {
 	const struct names_cgroup *known = profile_cgroup(profile, cgroup);
-	const char *const names[] = { names_cgroup_label(known, LABEL_NAMESPACE),
-				      names_cgroup_label(known, LABEL_POD),
-				      names_cgroup_label(known, LABEL_CONTAINER_NAME) };
+	const char *pod = names_cgroup_label(known, LABEL_POD);
+	const char *container = names_cgroup_label(known, LABEL_CONTAINER_NAME);
+	const char *const names[] = { names_cgroup_label(known, LABEL_NAMESPACE), pod, container };
+	struct cgroup_path path;
 	bool any = false;
 
 	frame_text_cgroup(bytes, profile, cgroup);
@@ -181,8 +195,14 @@ void frame_text_cgroup_named(struct bytes *bytes, const struct profile *profile,
 		if (!names[i])
 			continue;
 		bytes_string(bytes, any ? "/" : " (");
-		bytes_name(bytes, names[i], strlen(names[i]));
+		put_one_name(bytes, names[i]);
 		any = true;
+	}
+	if (pod && !container) {
+		cgroup_path_read(known->path, &path);
+		bytes_char(bytes, '/');
+		bytes_put(bytes, *path.container ? path.container : "-",
+			  *path.container ? CGROUP_SHORT_ID : 1);
 	}
 	if (any)
 		bytes_char(bytes, ')');

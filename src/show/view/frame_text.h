@@ -91,7 +91,11 @@ bool frame_text_is_woken_mark(const struct names_frame *is);
 
 /* Appends the path of a cgroup, or its id in brackets if the path is not known. */
 void frame_text_cgroup(struct bytes *bytes, const struct profile *profile, uint64_t cgroup);
-/* The same with the names of the container and the pod behind it: "/docker/ID (web)". */
+/*
+ * The same with the names of the container and the pod behind it: "/docker/ID (web)",
+ * "(NAMESPACE/POD/CONTAINER)" with the beginning of its id if it has no name, or "-" if there is
+ * none; without the namespace for pods of Podman. Other slashes and parentheses are '?'.
+ */
 void frame_text_cgroup_named(struct bytes *bytes, const struct profile *profile, uint64_t cgroup);
 
 #endif

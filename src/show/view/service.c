@@ -10,8 +10,6 @@
 #include "base/grow.h"
 #include "tally/cgroup_path.h"
 
-#define SHORT_ID 12 /* digits of a container's id that its runtime shows */
-
 static void name_service(const struct names_cgroup *cgroup, const struct cgroup_path *path,
 			 char ret_name[SERVICE_NAME_SIZE])
 {
@@ -23,7 +21,7 @@ static void name_service(const struct names_cgroup *cgroup, const struct cgroup_
 					    : SERVICE_UNKNOWN;
 
 	if (!*path->unit && !container && *path->container)
-		snprintf(ret_name, SERVICE_NAME_SIZE, "%.*s", SHORT_ID, path->container);
+		snprintf(ret_name, SERVICE_NAME_SIZE, "%.*s", CGROUP_SHORT_ID, path->container);
 	else
 		snprintf(ret_name, SERVICE_NAME_SIZE, "%s", name);
 }

@@ -99,7 +99,7 @@ named "containerd: namespace, pod and container" \
 	"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod$low.slice/cri-containerd-$(id c).scope" \
 	' \(prod/web-1/web\)'
 named "CRI-O: the same" "crio-$(id f).scope" ' \(prod/db-1/db\)'
-named "the kubelet's directory of logs names a pod" "kubepods/pod${uid/0/f}/$(id 0)" ' \(prod/logs-1\)'
+named "the kubelet's directory of logs names a pod" "kubepods/pod${uid/0/f}/$(id 0)" ' \(prod/logs-1/000000000000\)'
 named "a user's Podman" "user.slice/user-12345.slice/user@12345.service/user.slice/libpod-$(id a).scope/container" \
 	' \(mine\)'
 named "a user's cgroup does not get the name of root's container" \
@@ -110,7 +110,7 @@ named "an endless file names nothing" "docker-$(id 2).scope" ''
 named "a huge one names nothing" "docker-$(id 3).scope" ''
 named "nor does a file of another owner" "docker-$(id 4).scope" ''
 named "control characters in a name do not reach the report" "docker-$(id 5).scope" ' \(a\?\[2J\?b:c.*d\)'
-named "a name with .. is a name" "docker-$(id 6).scope" ' \(\.\./\.\./etc/passwd\)'
+named "a name with .. is a name, and none of several" "docker-$(id 6).scope" ' \(\.\.\?\.\.\?etc\?passwd\)'
 named "a directory names nothing" "docker-$(id 7).scope" ''
 python3 - "$tmp/names.json" <<'E2' >"$tmp/log" 2>&1
 import json, sys
@@ -132,6 +132,24 @@ check $? "pprof has them as labels" "$(cat "$tmp/log")"
 "$profile" --from "$tmp/names.stacktally" -f --show-cgroup 2>"$err" | sort >"$tmp/again"
 sort "$out" | cmp -s - "$tmp/again"
 check $? "a recording keeps them" "$(diff <(sort "$out") "$tmp/again" | head -n 2 | cut -c 1-200)"
+{ kill -KILL "${started[@]}" && wait; } 2>>"$fate"
+
+# ---- from a container of the host's PID namespace: the files are in the root of process 1, and not in ours
+within "docker-$(id d).scope"
+cat >"$tmp/first.sh" <<'S'
+profile=$1 tmp=$2 box=$2/box seconds=$3 group=$4
+docker=/var/lib/docker/containers/$(printf "%.0sd" {1..64})
+mount -t tmpfs none /var/lib && mkdir -p "$docker" || exit 1
+echo '{"Config":{"Image":"shop:7"},"Name":"/shop"}' >"$docker/config.v2.json"
+readlink /proc/1/root && mkdir -p "$box"/{bin,proc,sys,tmp} && cp "$profile" "$box/bin/" || exit 1
+mount --rbind /proc "$box/proc" && mount --rbind /sys "$box/sys" && [ $$ = 1 ] || exit 1
+unshare -m chroot "$box" /bin/profile -F 499 -f --show-cgroup --cgroup "$group" "$seconds" >"$tmp/boxed.folded"
+S
+unshare -pfm --kill-child --mount-proc bash "$tmp/first.sh" "$(realpath "$profile")" "$tmp" $slow "$top" >"$tmp/log" 2>"$err"
+status=$?
+exits "a container measures, with a root of its own" 0
+out=$tmp/boxed.folded
+named "names are looked for in the root of process 1" "docker-$(id d).scope" ' \(shop\)'
 { kill -KILL "${started[@]}" && wait; } 2>>"$fate"
 
 # ---- where there is no container, nothing is looked for

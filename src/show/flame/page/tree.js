@@ -169,11 +169,11 @@ function tops(tree) {
 
 /*
  * The label of a cgroup: its service or container, which is its module, or its pod, of the names
- * behind its path, "(NAMESPACE/POD/CONTAINER)".
+ * behind its path, "(NAMESPACE/POD/CONTAINER)" or, of Podman, "(POD/CONTAINER)".
  */
 function groupLabel(group, split) {
 	if (split === "service") return group.module || group.name;
-	const pod = / \(([^()/]+\/[^()/]+)(\/[^()]*)?\)$/.exec(group.name);
+	const pod = / \(((?:[^()/]+\/)?[^()/]+)\/[^()/]+\)$/.exec(group.name);
 	return pod ? pod[1] : "no pod";
 }
 
