@@ -88,6 +88,71 @@ static void find(struct interpreters *interpreters)
 		closedir(proc);
 }
 
+/* ---- the version ---- */
+
+#define VERSION_SIZE 24
+
+/* What stands before the version in paths of an interpreter's files. */
+static const struct {
+	const char *language, *before;
+} version_marks[] = {
+	{ "python", "python" }, { "perl", "libperl.so." }, { "perl", "perl/" },
+	{ "perl", "perl" },	{ "php", "php" },	   { "ruby", "libruby-" },
+	{ "ruby", "ruby" },	{ "node", "node-v" },	   { "node", "node/v" },
+	{ "java", "java-" },	{ "java", "jdk-" },
+};
+
+/* The last version that the path has, from major and minor number on. */
+static bool read_version(const char *path, const char *language, char ret_version[VERSION_SIZE])
+{
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(version_marks) / sizeof(version_marks[0]); i++) {
+		const char *before = version_marks[i].before, *at = path;
+
+		if (strcmp(version_marks[i].language, language) != 0)
+			continue;
+		while ((at = strstr(at, before))) {
+			int n;
+
+			at += strlen(before);
+			n = (int)strspn(at, "0123456789.");
+			while (n > 0 && at[n - 1] == '.')
+				n--;
+			/* A 3 alone stands for many versions; Java's have one number. */
+			if (n == 0 ||
+			    (!memchr(at, '.', (size_t)n) && strcmp(language, "java") != 0))
+				continue;
+			snprintf(ret_version, VERSION_SIZE, "%.*s", n, at);
+			found = true;
+		}
+	}
+	return found;
+}
+
+/* By the name of its file, else by what its first process has mapped; "": neither tells. */
+static void find_version(const struct interpreter *is, char ret_version[VERSION_SIZE])
+{
+	char path[64], line[512];
+	FILE *maps;
+
+	*ret_version = '\0';
+	if (read_version(is->path, is->name, ret_version))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/maps", atoi(is->pids));
+	maps = fopen(path, "re");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		const char *name = strchr(line, '/');
+
+		if (name && read_version(name, is->name, ret_version))
+			break;
+	}
+	if (maps)
+		fclose(maps);
+}
+
+/* ---- the trial ---- */
+
 /* In our JSON, each frame is on a line; `"[python: no state]"` stands for functions not known. */
 static bool has_reason(const char *json, const char *language, char *ret_reason, size_t size)
 {
@@ -121,26 +186,28 @@ static void try_one(struct findings *findings, const struct interpreter *is)
 {
 	const char *const arguments[] = { "profile", "-F",     "499", "--format", "json",
 					  "-p",	     is->pids, "1",   NULL };
-	char reason[100];
+	char reason[100], version[VERSION_SIZE], file[sizeof(is->path) + VERSION_SIZE + 4];
 	struct self_run run;
 	const char *json;
 
+	find_version(is, version);
+	snprintf(file, sizeof(file), "%s%s%s%s", is->path, *version ? " (" : "", version,
+		 *version ? ")" : "");
 	self_run(arguments, &run);
 	json = self_run_out(&run);
 	if (run.status != 0)
 		findings_add(findings, is->name, FINDING_UNTRIED, "%s: it could not be measured",
-			     is->path);
+			     file);
 	else if (has_functions(json))
 		findings_add(findings, is->name, FINDING_OK,
-			     "%s: functions of its programs are shown", is->path);
+			     "%s: functions of its programs are shown", file);
 	else if (has_reason(json, is->name, reason, sizeof(reason)))
-		snprintf(findings_add(findings, is->name, FINDING_LIMITED, "%s: %s", is->path,
-				      reason)
+		snprintf(findings_add(findings, is->name, FINDING_LIMITED, "%s: %s", file, reason)
 				 ->remedy,
 			 400, "docs/interpreters.md has the versions and what each reason means");
 	else
 		findings_add(findings, is->name, FINDING_UNTRIED,
-			     "%s: its processes (%s) ran no function for 1 s", is->path, is->pids);
+			     "%s: its processes (%s) ran no function for 1 s", file, is->pids);
 	self_run_clear(&run);
 }
 

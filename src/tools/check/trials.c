@@ -66,12 +66,28 @@ static void end(pid_t pid)
 /* ---- reading folded stacks ---- */
 
 struct counts {
-	uint64_t all, whole, kernel, user_code;
+	uint64_t all, whole, kernel;
+	const char *reason; /* why the most frequent of those that are not whole ends; or NULL */
+	int reason_size;
+	uint64_t reason_n;
 };
 
 static bool line_has(const char *line, size_t size, const char *text)
 {
 	return memmem(line, size, text, strlen(text)) != NULL;
+}
+
+/* Keeps the reason why a stack ends if it is more frequent than the others. */
+static void take_reason(struct counts *counts, const char *line, size_t size, uint64_t n)
+{
+	const char *reason = memmem(line, size, "[unwind:", strlen("[unwind:"));
+	const char *end = reason ? memchr(reason, ']', size - (size_t)(reason - line)) : NULL;
+
+	if (!end || n <= counts->reason_n)
+		return;
+	counts->reason = reason;
+	counts->reason_size = (int)(end + 1 - reason);
+	counts->reason_n = n;
 }
 
 static struct counts count(const char *folded)
@@ -86,6 +102,7 @@ static struct counts count(const char *folded)
 		counts.all += n;
 		if (!line_has(line, size, "[unwind:") && !line_has(line, size, "[truncated]"))
 			counts.whole += n;
+		take_reason(&counts, line, size, n);
 		if (line_has(line, size, "pread64") || line_has(line, size, "vfs_read"))
 			counts.kernel += n;
 		line += size + (line[size] == '\n');
@@ -119,17 +136,37 @@ static void add_failure(struct findings *findings, const char *name, const struc
 
 /* ---- the trials ---- */
 
-/* Returns whether there are any. */
-static bool try_samples(struct findings *findings, pid_t busy)
+static bool is_mostly_whole(const struct counts *counts)
+{
+	return counts->whole * 10 >= counts->all * 9;
+}
+
+/*
+ * Samples the busy child. A slow machine may need longer than this to compile the unwinding tables,
+ * so that it is tried again.
+ */
+static struct counts sample(pid_t busy, struct self_run *ret_run)
 {
 	char pid[16];
 	const char *const arguments[] = { "profile", "-F", "997", "-f", "-p", pid, "0.5", NULL };
-	struct self_run run;
 	struct counts counts;
 
 	snprintf(pid, sizeof(pid), "%d", (int)busy);
-	self_run(arguments, &run);
-	counts = count(self_run_out(&run));
+	self_run(arguments, ret_run);
+	counts = count(self_run_out(ret_run));
+	if (ret_run->status != 0 || is_mostly_whole(&counts))
+		return counts;
+	self_run_clear(ret_run);
+	self_run(arguments, ret_run);
+	return count(self_run_out(ret_run));
+}
+
+/* Returns whether there are any. */
+static bool try_samples(struct findings *findings, pid_t busy)
+{
+	struct self_run run;
+	struct counts counts = sample(busy, &run);
+
 	if (run.status != 0 || !counts.all) {
 		add_failure(findings, "CPU samples", &run, FINDING_MISSING);
 		self_run_clear(&run);
@@ -137,14 +174,16 @@ static bool try_samples(struct findings *findings, pid_t busy)
 	}
 	findings_add(findings, "CPU samples", FINDING_OK, "%llu of a busy child in 0.5 s",
 		     (unsigned long long)counts.all);
-	if (counts.whole * 10 >= counts.all * 9)
+	if (is_mostly_whole(&counts))
 		findings_add(findings, "unwinding", FINDING_OK,
 			     "%.3g %% of its user stacks are whole",
 			     percent(counts.whole, counts.all));
 	else
-		snprintf(findings_add(findings, "unwinding", FINDING_LIMITED,
-				      "only %.3g %% of its user stacks are whole",
-				      percent(counts.whole, counts.all))
+		snprintf(findings_add(
+				 findings, "unwinding", FINDING_LIMITED,
+				 "only %.3g %% of its user stacks are whole; others end with %.*s",
+				 percent(counts.whole, counts.all), counts.reason_size,
+				 counts.reason ? counts.reason : "")
 				 ->remedy,
 			 400, "profile -v tells why stacks end");
 	if (counts.kernel)
@@ -194,13 +233,13 @@ static void try_off_cpu(struct findings *findings, pid_t asleep)
 		add_failure(findings, "time off the CPU", &run, FINDING_MISSING);
 	else if (counts.all < 450000)
 		findings_add(findings, "time off the CPU", FINDING_LIMITED,
-			     "only %llu us of a child that slept for 0.5 s",
+			     "only %llu us of a child that sleeps all the time, in 500000",
 			     (unsigned long long)counts.all);
 	else
 		findings_add(findings, "time off the CPU", FINDING_OK,
-			     "%llu us of a child that slept for 0.5 s, its stack %s",
+			     "%llu us of a child that sleeps all the time, its stack %s",
 			     (unsigned long long)counts.all,
-			     counts.whole * 10 >= counts.all * 9 ? "whole" : "not whole");
+			     is_mostly_whole(&counts) ? "whole" : "not whole");
 	self_run_clear(&run);
 }
 

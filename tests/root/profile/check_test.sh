@@ -38,6 +38,7 @@ found ok "kernel's names" ''
 found ok 'time off the CPU' 'its stack whole'
 found ok tracepoints 'events of a child'
 found ok python 'functions of its programs are shown'
+found '[a-z ]+' python "[(]$(python3 -c 'import sys; print("%d[.]%d" % sys.version_info[:2])')[^)]*[)]: "
 if grep -Eq '^(limited|missing)' "$out"; then expected=1; else expected=0; fi
 exits "the exit status tells whether all works" $expected
 
