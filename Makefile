@@ -425,15 +425,16 @@ test-unit: deb $(BUILD)/tests/vm/init ## run the service on Debian machines with
 	@scripts/install-deps vm package
 	@tests/packages/unit --suites "$(UNIT_SUITES)" $(BUILD)
 
-release: ## make the tarballs of the last commit and their SHA-256 sums: BUILD/release
-	@scripts/install-deps build
-	@scripts/make-release $(BUILD) $(VERSION)
+ARCHS ?= $(ARCH)
+release: ## make the tarballs of the last commit and their SHA-256 sums: BUILD/release; ARCHS='x86_64 aarch64'
+	@scripts/install-deps build $(patsubst %,cross-%,$(filter-out $(shell uname -m),$(ARCHS)))
+	@scripts/make-release $(BUILD) $(VERSION) $(ARCHS)
 
 test-release: ## make release in two directories, and compare
 	@scripts/install-deps build package
 	@tests/packages/release
 
-image: release ## make an OCI image of the last commit's static program: BUILD/release
+image: release ## make an OCI image of the last commit's static program, for all of ARCHS=: BUILD/release
 	@scripts/install-deps image
 	@scripts/make-image $(BUILD) $(VERSION)
 

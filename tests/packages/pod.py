@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """pod.py DIRECTORY IMAGE URL: prints the pod that the DaemonSet of DIRECTORY makes on a node, for `podman
-play kube`: with the settings of its config map but for URL, the name of a node, and the host's network.
+play kube`: with the settings of its config map but for URL, the name of a node, and the host's network; and
+what has ended stays so.
 Variables in the command are replaced, as the kubelet does.
 """
 import re
@@ -23,6 +24,7 @@ def main():
     settings["URL"] = url
     spec = template["spec"]
     spec["hostNetwork"] = True
+    spec["restartPolicy"] = "Never"
     (container,) = spec["containers"]
     # podman 4.3 knows the older form of it.
     if container["securityContext"]["seccompProfile"]["type"] == "Unconfined":
