@@ -70,6 +70,9 @@ started+=("$!")
 checked setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$stacktally" check
 found limited capabilities 'not to open files of other users'
 says "with its remedy" '^ +-> CAP_SYS_PTRACE' "$out"
+# where there is no such process, it makes one
+checked unshare --pid --fork --mount-proc setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$stacktally" check
+found limited capabilities 'not to open files of other users'
 
 # ---- without parts of the machine
 in_mounts() { checked unshare -m --propagation private sh -c "$1"' && exec $1 "$0" check' "$stacktally" "${2-env}"; }
