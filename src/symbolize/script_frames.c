@@ -33,7 +33,8 @@ static int add_off_cpu(uint64_t id, struct names *names)
 {
 	struct names_frame frame = {
 		.object = NAMES_NONE,
-		.flags = id == OFF_CPU_LEAF_BLOCKED   ? NAMES_FRAME_BLOCKED
+		.flags = id == OFF_CPU_LEAF_BLOCKED || id == OFF_CPU_LEAF_ASLEEP
+				 ? NAMES_FRAME_BLOCKED
 			 : id == OFF_CPU_LEAF_WAITING ? NAMES_FRAME_WAITING
 						      : 0,
 	};

@@ -7,6 +7,7 @@
  *	later.html	as known.html, after more samples
  *	grown.*		these compared by count with those of changed.*
  *	waits.html	a thread that runs, is blocked and waits for a CPU, and what ended its waits
+ *	sleepers.html	threads that have slept since before the measurement
  *	groups.html	a service, and a pod of two containers
  *	kinds.*		a frame of each kind, and far more on top than a window shows
  *	many.svg	440,000 boxes, far more than a picture holds; every stack ends in `leaf`
@@ -21,6 +22,7 @@
 #include "base/own.h"
 #include "flame/flame_frames.h"
 #include "report/writer.h"
+#include "tally/scripts.h"
 
 DEFINE_OWN(struct flame_frames, flame_frames_free)
 
@@ -196,6 +198,22 @@ static void waits(void)
 	      6);
 	count(400, "app", 7, user, 3, (uint32_t[]){ waiting, leaves, sleeps }, 3);
 	write_page(&html_writer, "waits", false, false, NULL);
+	tally_free(tally);
+}
+
+/* Two threads that have slept since before the start, and one that was blocked for a while. */
+static void sleepers(void)
+{
+	uint32_t main_of = address("main", 0, "app"), take = address("take", 0, "app");
+	uint32_t sleeps = address("futex_wait", NAMES_FRAME_KERNEL, "[kernel]");
+	uint32_t blocked = address("[blocked]", NAMES_FRAME_BLOCKED, "");
+	uint32_t asleep = address(off_cpu_leaf_name(OFF_CPU_LEAF_ASLEEP), NAMES_FRAME_BLOCKED, "");
+	const uint32_t user[] = { take, main_of };
+
+	count(300, "app", 7, user, 2, (uint32_t[]){ blocked, sleeps }, 2);
+	count(1000, "app", 7, user, 2, (uint32_t[]){ asleep, sleeps }, 2);
+	count(1000, "idle", 9, user + 1, 1, (uint32_t[]){ asleep, sleeps }, 2);
+	write_page(&html_writer, "sleepers", false, false, NULL);
 	tally_free(tally);
 }
 
@@ -400,6 +418,8 @@ int main(int argc, char **argv)
 	groups();
 	anew();
 	waits();
+	anew();
+	sleepers();
 	anew();
 	many();
 	anew();

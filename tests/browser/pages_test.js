@@ -532,6 +532,30 @@ async function pageTests() {
 		equal(await known.locator("#colour [value=state]").isDisabled(), true, "where all ran");
 		await known.finish();
 	});
+	await test("html: threads that slept since before the start are one box, in place, or left out", async () => {
+		const page = await open("sleepers.html");
+		const shown = async (how) => {
+			await page.selectOption("#sleepers", how);
+			const found = await totals(page);
+			return [found.all, found.app, found.idle, found["[blocked since before the start]"], found["[blocked]"]].map((it) => it || 0);
+		};
+		equal(await page.locator("#sleepers").inputValue(), "all", "of some processes, in place");
+		equal(await shown("all"), [2300, 1300, 1000, 2000, 300], "in place");
+		equal(await shown("box"), [2300, 300, 0, 2000, 300], "one box");
+		equal(await page.evaluate(() => {
+			const { tree } = stacktally.state;
+			return [...tree.frame].map((it, node) => [tree.frames[it].name, tree.depth[node]]).filter(([name]) => name === ASLEEP);
+		}), [["[blocked since before the start]", 1]], "at the bottom");
+		await shot(page, "html-sleepers");
+		equal((await page.evaluate(() => location.hash)), "#sleepers=box", "in the address");
+		equal(await shown("none"), [300, 300, 0, 0, 300], "left out");
+		await page.keyboard.press("2");
+		equal((await page.locator("#hottest tbody tr").first().locator("td").allTextContents())[4], "take", "who waits");
+		await page.finish();
+		const known = await open("known.html");
+		equal(await known.locator("#sleepers").isHidden(), true, "where all ran");
+		await known.finish();
+	});
 	await test("html: filters by process, thread and side, and splits", async () => {
 		const page = await open("known.html");
 		await page.selectOption("#process", JSON.stringify(["app", 200]));
@@ -821,7 +845,7 @@ async function millionTests() {
 		equal([times.painted < 2000, times.redraw < 200], [true, true], JSON.stringify(times));
 		await page.finish();
 	});
-	console.log(`ok html: ${times.nodes} boxes painted ${Math.round(times.painted)} ms after the start, ` +
+	if (times.nodes) console.log(`ok html: ${times.nodes} boxes painted ${Math.round(times.painted)} ms after the start, ` +
 		`again in ${Math.round(times.redraw)} ms`);
 	await test("html: of a million stacks, what is too narrow to be seen appears when zoomed to", async () => {
 		const page = await open(name);

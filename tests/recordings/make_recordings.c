@@ -274,6 +274,10 @@ static void off_cpu_scene(struct scene *scene)
 				      .name = off_cpu_leaf_name(OFF_CPU_LEAF_WAITING),
 				      .flags = NAMES_FRAME_WAITING,
 				      .address_flags = TALLY_ADDRESS_SCRIPT };
+	const struct spot asleep = { .address = off_cpu_leaf_address(OFF_CPU_LEAF_ASLEEP),
+				     .name = off_cpu_leaf_name(OFF_CPU_LEAF_ASLEEP),
+				     .flags = NAMES_FRAME_BLOCKED,
+				     .address_flags = TALLY_ADDRESS_SCRIPT };
 	uint32_t user = STACK(scene, &libc_pread, &main_a, &libc_start);
 	uint32_t preempted = STACK(scene, &main_b, &libc_start);
 
@@ -299,7 +303,7 @@ static void off_cpu_scene(struct scene *scene)
 	count(scene, 20499500, "spin", 99, 0, 0,
 	      STACK(scene, &waiting, &vfs_read, &sys_pread, &syscall_64), user);
 	count(scene, 7000, "spin", 99, 0, 0, STACK(scene, &waiting, &syscall_64), preempted);
-	count(scene, 5000000000, "kworker/0:1", 41, 0, 0, STACK(scene, &blocked), NONE);
+	count(scene, 5000000000, "kworker/0:1", 41, 0, 0, STACK(scene, &asleep), NONE);
 	*tally_losses(scene->tally) = (struct tally_losses){
 		.events = 12, .lost_time = 1234567, .lost_threads = 2, .lost_ends = 1
 	};

@@ -273,6 +273,30 @@ static void times_have_leaves(void **state)
 	teardown(&f);
 }
 
+/* That of a thread that was found asleep, until it leaves a CPU with another stack. */
+static void sleepers_have_a_leaf_of_their_own(void **state)
+{
+	struct record record = record_of("ls", 0x1000);
+	struct fixture f;
+
+	(void)state;
+	setup_options(&f, (struct epoch_stacks_options){ 0 });
+	record.stack.flags |= WIRE_STACK_ASLEEP;
+	assert_int_equal(epoch_stacks_enter(f.stacks, f.tally, &record.stack, record.frames, 0), 0);
+	assert_int_equal(epoch_stacks_time(f.stacks, &record.stack.hash, 1000, 20), 0);
+	flush_times(&f);
+	assert_int_equal(ns_of(f.tally, OFF_CPU_LEAF_ASLEEP), 1000);
+	assert_int_equal(ns_of(f.tally, OFF_CPU_LEAF_BLOCKED), 0);
+	assert_int_equal(ns_of(f.tally, OFF_CPU_LEAF_WAITING), 20);
+	for (uint32_t i = 0; i < tally_n_entries(f.tally); i++) {
+		const struct tally_entry *entry = &tally_entries(f.tally)[i];
+
+		assert_int_equal(tally_is_asleep(f.tally, &tally_stacks(f.tally)[entry->kernel]),
+				 entry->count == 1000);
+	}
+	teardown(&f);
+}
+
 /* A time that is taken back before it was counted is subtracted from later ones. */
 static void times_that_are_taken_back_are_kept(void **state)
 {
@@ -598,6 +622,7 @@ int main(void)
 		cmocka_unit_test(a_hash_without_a_stack_is_an_error),
 		cmocka_unit_test(a_wrong_size_or_hash_is_refused),
 		cmocka_unit_test(times_have_leaves),
+		cmocka_unit_test(sleepers_have_a_leaf_of_their_own),
 		cmocka_unit_test(times_that_are_taken_back_are_kept),
 		cmocka_unit_test(timed_stacks_are_kept_as_long_as_their_times_may_come),
 		cmocka_unit_test(samples_beside_times_stand_for_ns),

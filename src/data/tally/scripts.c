@@ -60,6 +60,7 @@ const char *off_cpu_leaf_name(uint64_t id)
 		[OFF_CPU_WAKER_INTERRUPT] = "[interrupt]",
 		[OFF_CPU_WAKER_UNKNOWN] = "[waker not known]",
 		[OFF_CPU_LEAF_UNREAD] = "[stack not read]",
+		[OFF_CPU_LEAF_ASLEEP] = "[blocked since before the start]",
 	};
 
 	if (id >= OFF_CPU_WAKER_END && id < OFF_CPU_WAKER_END + TALLY_N_ENDS)

@@ -43,6 +43,8 @@ enum off_cpu_leaf {
 	OFF_CPU_WAKER_INTERRUPT, /* another one */
 	OFF_CPU_WAKER_UNKNOWN,
 	OFF_CPU_LEAF_UNREAD, /* in place of a stack */
+	/* Blocked in a wait that began before the measurement did: it is a leaf, no waker. */
+	OFF_CPU_LEAF_ASLEEP,
 	OFF_CPU_N_LEAVES,
 	OFF_CPU_WAKER_END =
 		64, /* and on: why the walk of the waker's stack ended, enum tally_end */
@@ -63,7 +65,8 @@ static inline bool script_is_off_cpu(uint64_t address)
 static inline bool script_is_waker(uint64_t address)
 {
 	return address >> SCRIPT_LANGUAGE_SHIFT == SCRIPT_WAKER ||
-	       (script_is_off_cpu(address) && SCRIPT_ID(address) > OFF_CPU_LEAF_WOKEN);
+	       (script_is_off_cpu(address) && SCRIPT_ID(address) > OFF_CPU_LEAF_WOKEN &&
+		SCRIPT_ID(address) != OFF_CPU_LEAF_ASLEEP);
 }
 
 /* "[blocked]"; NULL for ids that are none. */

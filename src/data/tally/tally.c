@@ -420,7 +420,16 @@ uint64_t tally_events(const struct tally *tally)
 static bool is_reason(const struct tally_address *address)
 {
 	return address->flags & TALLY_ADDRESS_SCRIPT && script_is_off_cpu(address->address) &&
-	       SCRIPT_ID(address->address) < OFF_CPU_LEAF_WOKEN;
+	       (SCRIPT_ID(address->address) < OFF_CPU_LEAF_WOKEN ||
+		SCRIPT_ID(address->address) == OFF_CPU_LEAF_ASLEEP);
+}
+
+bool tally_is_asleep(const struct tally *tally, const struct tally_stack *stack)
+{
+	const struct tally_address *leaf = &tally_addresses(tally)[tally_frames(tally, stack)[0]];
+
+	return leaf->flags & TALLY_ADDRESS_SCRIPT &&
+	       leaf->address == off_cpu_leaf_address(OFF_CPU_LEAF_ASLEEP);
 }
 
 uint32_t tally_off_cpu_frames(const struct tally *tally, const struct tally_stack *stack)

@@ -223,6 +223,8 @@ const uint32_t *tally_frames(const struct tally *tally, const struct tally_stack
  * (tally/scripts.h), not where it was; 0 for other stacks.
  */
 uint32_t tally_off_cpu_frames(const struct tally *tally, const struct tally_stack *stack);
+/* Whether it is that of a thread blocked since before the measurement. */
+bool tally_is_asleep(const struct tally *tally, const struct tally_stack *stack);
 /* The sums of all counts, and of all events, saturating at UINT64_MAX. */
 uint64_t tally_total(const struct tally *tally);
 uint64_t tally_events(const struct tally *tally);

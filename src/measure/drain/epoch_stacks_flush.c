@@ -183,7 +183,9 @@ static int add_counted(const struct epoch_stacks *stacks, struct tally *tally,
 		r = add_entry(stacks, tally, counted,
 			      &(struct stack_sum){ .sum = counted->count * each }, 0);
 	if (r == 0)
-		r = add_time(stacks, tally, counted, &counted->blocked, OFF_CPU_LEAF_BLOCKED);
+		r = add_time(stacks, tally, counted, &counted->blocked,
+			     counted->flags & WIRE_STACK_ASLEEP ? OFF_CPU_LEAF_ASLEEP
+								: OFF_CPU_LEAF_BLOCKED);
 	if (r == 0)
 		r = add_time(stacks, tally, counted, &counted->waiting, OFF_CPU_LEAF_WAITING);
 	return r < 0 ? r : add_values(stacks, tally, counted);

@@ -88,6 +88,7 @@ void page_head(const struct profile *profile, const struct page_options *options
 	json_key(json, "spanMs");
 	bytes_decimal(json, profile->meta->duration_ns / NS_PER_MS);
 	bytes_char(json, ',');
+	put_flag(json, "ofAll", profile_is_of_all(profile->meta));
 	put_flag(json, "compare", options->compare);
 	put_flag(json, "shares", options->shares);
 	snprintf(scale, sizeof(scale), "%.9g", options->base_scale > 0 ? options->base_scale : 1);

@@ -10,7 +10,8 @@
  *	size, JSON	{"title","subtitle","unit","facts":[[name,text],...],"compare":bool,
  *			 "shares":bool,"baseScale":n,"minimum":n,"leftOut":n,
  *			 "start":time, if known,"sampleNs":what a count of one stands for, or 0,
- *			 "spanMs":of the time that is shown, or 0}, UTF-8
+ *			 "spanMs":of the time that is shown, or 0,
+ *			 "ofAll":whether all threads were measured}, UTF-8
  *	n, strings	each: size, UTF-8 without control characters
  *	n, frames	each: name (a string's index), module (a string's index), kind (enum
  *			flame_kind, plus 128 on the kernel's side and

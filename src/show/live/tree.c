@@ -245,8 +245,8 @@ static int grow_by(struct tree *tree, const struct tally *tally, const struct na
 		r = add_entries(&part, first, n);
 	if (r == 0)
 		r = profile_build(small, small_names, &meta,
-				  PROFILE_VIEW_ENTRY_OF | flame_tree_view(&tree->options) |
-					  tree->sides,
+				  PROFILE_VIEW_ENTRY_OF | PROFILE_VIEW_ASLEEP |
+					  flame_tree_view(&tree->options) | tree->sides,
 				  tree->filter, &profile);
 	return r < 0 ? r : map_entries(tree, &profile, first, n);
 }

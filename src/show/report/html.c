@@ -32,7 +32,7 @@ static uint32_t html_view(const struct report_options *options)
 {
 	struct flame_options flame = html_options(options);
 
-	return flame_tree_view(&flame) | PROFILE_VIEW_ENTRY_OF;
+	return flame_tree_view(&flame) | PROFILE_VIEW_ENTRY_OF | PROFILE_VIEW_ASLEEP;
 }
 
 static int make_page(const struct report *report, const struct flame_frames *frames,

@@ -42,7 +42,11 @@ static int build(const struct report *report, const struct measurement *measurem
 int report_build(const struct report *report, uint32_t view, struct profile *profile,
 		 struct profile *base)
 {
-	int r = build(report, &report->measurement, view, profile);
+	int r;
+
+	if (!profile_is_of_all(report->measurement.meta))
+		view &= ~(uint32_t)PROFILE_VIEW_AWAKE;
+	r = build(report, &report->measurement, view, profile);
 
 	if (r < 0 || !report->base)
 		return r;

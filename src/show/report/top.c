@@ -102,6 +102,21 @@ static void put_base(struct top *top)
 	bytes_char(&top->bytes, '\n');
 }
 
+/* Of a whole machine, nearly all time off the CPU is that of threads that sleep all the time. */
+static void put_asleep(struct top *top)
+{
+	char text[64];
+	double threads;
+
+	bytes_string(&top->bytes, "\nleft out: ");
+	quantity_put(&top->bytes, top->meta, top->profile->asleep);
+	if (function_columns_cpus(top->meta, top->profile->asleep, &threads)) {
+		snprintf(text, sizeof(text), ", %.1f threads", threads);
+		bytes_string(&top->bytes, text);
+	}
+	bytes_string(&top->bytes, ", of waits that began before the start; -p shows them");
+}
+
 static void put_summary(struct top *top)
 {
 	uint64_t lost = tally_lost(top->profile->losses);
@@ -114,6 +129,8 @@ static void put_summary(struct top *top)
 		bytes_decimal(&top->bytes, lost);
 		bytes_string(&top->bytes, " lost");
 	}
+	if (top->profile->asleep)
+		put_asleep(top);
 	if (top->profile->base)
 		put_base(top);
 	else
@@ -193,6 +210,13 @@ static int top_write(const struct report *report, FILE *out, struct error *err)
 	return r;
 }
 
+/* Chosen columns are exact. */
+static uint32_t top_view(const struct report_options *options)
+{
+	return function_rows_view(options) |
+	       (options->columns || options->sort ? 0 : PROFILE_VIEW_AWAKE);
+}
+
 static const char *const extensions[] = { ".top", NULL };
 
 const struct writer top_writer = {
@@ -201,6 +225,6 @@ const struct writer top_writer = {
 	.extensions = extensions,
 	.diffs = true,
 	.titled = true,
-	.view = function_rows_view,
+	.view = top_view,
 	.write = top_write,
 };

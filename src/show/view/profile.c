@@ -32,6 +32,11 @@ uint64_t profile_sample_ns(const struct profile_meta *meta)
 	return 0;
 }
 
+bool profile_is_of_all(const struct profile_meta *meta)
+{
+	return meta->scope && strcmp(meta->scope, PROFILE_SCOPE_ALL) == 0 && !meta->filter;
+}
+
 void profile_find_details(const struct tally *tally, const struct names *names,
 			  struct profile_details *ret_details)
 {
@@ -59,6 +64,14 @@ static uint32_t n_missed(const struct tally_entry *entry)
 	return (entry->kernel == TALLY_STACK_MISSED) + (entry->user == TALLY_STACK_MISSED);
 }
 
+static bool is_left_asleep(const struct view *view, const struct tally_entry *entry)
+{
+	const struct tally *tally = view->tally;
+
+	return view->flags & PROFILE_VIEW_AWAKE && entry->kernel < tally_n_stacks(tally) &&
+	       tally_is_asleep(tally, &tally_stacks(tally)[entry->kernel]);
+}
+
 /* The entry without the properties that are not shown, and with the stack ids of the view. False:
  * it is not shown. */
 static bool show_entry(const struct view *view, const struct tally_entry *entry,
@@ -84,6 +97,8 @@ static bool show_entry(const struct view *view, const struct tally_entry *entry,
 	if (!(view->flags & PROFILE_VIEW_NO_USER))
 		shown.user = view_stack(view, entry->user);
 	*ret_shown = shown;
+	if (is_left_asleep(view, entry))
+		return false;
 	return !view->filter || view_filter_entry(view, entry, ret_shown);
 }
 
@@ -119,6 +134,8 @@ static int merge(const struct view *view, struct profile *profile, struct tally 
 
 			if (is_shown[i % AHEAD])
 				r = add_shown(profile, merged, slot, &entry);
+			else if (is_left_asleep(view, &entries[i - AHEAD]))
+				profile->asleep += slot->count;
 			else
 				profile->left_out += slot->count;
 			if (r < 0)

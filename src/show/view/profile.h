@@ -65,6 +65,11 @@ struct profile_meta {
 	struct profile_unwinding unwinding;
 };
 
+#define PROFILE_SCOPE_ALL "all threads"
+
+/* Whether all threads of the machine were measured. */
+bool profile_is_of_all(const struct profile_meta *meta);
+
 /* Sets each detail that occurs in the tally or its names. */
 void profile_find_details(const struct tally *tally, const struct names *names,
 			  struct profile_details *ret_details);
@@ -92,6 +97,9 @@ enum profile_view_flags {
 	PROFILE_VIEW_ENTRY_OF = 1 << 14, /* the profile has `entry_of` */
 	PROFILE_VIEW_SCRIPT_FILES = 1
 				    << 15, /* files of interpreted programs' functions are shown */
+	/* Waits that began before the measurement have a leaf of their own, and not [blocked]. */
+	PROFILE_VIEW_ASLEEP = 1 << 16,
+	PROFILE_VIEW_AWAKE = 1 << 17, /* entries of such waits are left out */
 };
 
 /* An interned frame. Properties that are not shown are those of the first frame of its kind. */
@@ -132,8 +140,9 @@ struct profile {
 	 * NULL.
 	 */
 	const uint32_t *entry_of;
-	uint64_t total, events;		   /* sums of the counts, and of the events */
-	uint64_t left_out;		   /* counts of entries that the filter leaves out */
+	uint64_t total, events; /* sums of the counts, and of the events */
+	/* Counts of entries that the filter leaves out, and that PROFILE_VIEW_AWAKE does. */
+	uint64_t left_out, asleep;
 	const struct frame_filter *filter; /* borrowed; or NULL */
 	uint64_t missed_sides;	/* kernel and user stacks that were not stored, by tally entry */
 	uint64_t missed_counts; /* samples of entries with a missed stack */

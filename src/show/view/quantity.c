@@ -93,12 +93,15 @@ static void bare_text(const struct profile_meta *meta, uint64_t count, char ret_
 
 void quantity_text(const struct profile_meta *meta, uint64_t count, char ret_text[QUANTITY_SIZE])
 {
-	size_t used;
+	const char *unit = quantity_unit(meta);
+	size_t used, n = strlen(unit);
 
 	bare_text(meta, count, ret_text);
 	used = strlen(ret_text);
+	if (count == 1 && n > 1 && unit[n - 1] == 's')
+		n--;
 	if (!quantity_is_time(meta))
-		snprintf(ret_text + used, QUANTITY_SIZE - used, " %s", quantity_unit(meta));
+		snprintf(ret_text + used, QUANTITY_SIZE - used, " %.*s", (int)n, unit);
 }
 
 void quantity_put(struct bytes *bytes, const struct profile_meta *meta, uint64_t count)

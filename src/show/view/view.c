@@ -122,6 +122,14 @@ static void forget_name(struct names_frame *is)
 	is->flags &= (uint16_t)~NAMES_FRAME_IDENTITY;
 }
 
+/* Whether it is the leaf of a blocked thread, whichever, in views that do not tell them apart. */
+static bool is_blocked(const struct view *view, const struct tally_address *where)
+{
+	return !(view->flags & PROFILE_VIEW_ASLEEP) && where->flags & TALLY_ADDRESS_SCRIPT &&
+	       (where->address == off_cpu_leaf_address(OFF_CPU_LEAF_BLOCKED) ||
+		where->address == off_cpu_leaf_address(OFF_CPU_LEAF_ASLEEP));
+}
+
 /* Interns the frames of one address into `ids`. It has no name if the names lack it. */
 static int intern_address(struct view *view, const struct names *names, uint32_t address,
 			  uint32_t *ids)
@@ -138,6 +146,12 @@ static int intern_address(struct view *view, const struct names *names, uint32_t
 		return intern_frame(view, &frame, ids);
 	}
 	named = names_address(names, address);
+	if (is_blocked(view, where)) {
+		frame.is = (struct names_frame){ .name = off_cpu_leaf_name(OFF_CPU_LEAF_BLOCKED),
+						 .object = NAMES_NONE,
+						 .flags = NAMES_FRAME_BLOCKED };
+		return intern_frame(view, &frame, ids);
+	}
 	for (uint32_t i = 0; i < named.n; i++) {
 		int r;
 

@@ -526,7 +526,7 @@ void shared_plan_scope(const struct plan *plan, char *ret_scope, size_t size)
 		return;
 	}
 	if (!list->n) {
-		snprintf(ret_scope, size, "all threads");
+		snprintf(ret_scope, size, PROFILE_SCOPE_ALL);
 		return;
 	}
 	at = (size_t)snprintf(ret_scope, size, list->n == 1 ? "%s " : "%s [", what);

@@ -93,6 +93,12 @@ tid=$(for task in /proc/"$pid"/task/*; do
 done)
 near $(($(of "$tid" ';[blocked]') + $(of "$tid" ';[waiting for a CPU]'))) "$lasted" "$share" 0
 check $? "and so does one that naps all the time" "$(of "$tid" ';[blocked]') us"
+measure --off-cpu --top 1
+says "a table of all leaves out threads that slept since before, and says so" \
+	'^left out: .* threads, of waits that began before the start; -p shows them$' "$out"
+measure --off-cpu --top -p "$pid" 1
+grep -q 's off the CPU' "$out" && ! grep -q '^left out' "$out"
+check $? "one of a process has them" "$(head -n 9 "$out")"
 measure --off-cpu -f -p "$pid" --state 0 1
 [ "$(total)" -gt 0 ] && [ "$(counted '\[blocked\]$')" -eq 0 ]
 check $? "--state 0 chooses threads that were ready to run" "$(tail -n 1 "$out")"

@@ -24,6 +24,7 @@ function addressOf(all = true) {
 	put("side", filter.side === "all" ? "" : filter.side);
 	put("split", filter.split === "comm" ? "" : filter.split);
 	put("colour", element("colour").value === usualColour() ? "" : element("colour").value);
+	put("sleepers", element("sleepers").value === usualSleepers() ? "" : element("sleepers").value);
 	put("icicle", panels.graph.flame ? "" : "1");
 	put("focus", edits.focus);
 	for (const list of ["ignore", "hide", "files"]) for (const it of edits[list]) put(list, it);
@@ -40,6 +41,11 @@ function noteAddress(step) {
 	const text = addressOf();
 	if (!state.tree || state.restoring || text === location.hash.slice(1)) return;
 	history[step ? "pushState" : "replaceState"](null, "", text ? "#" + text : location.pathname + location.search);
+}
+
+/* Of a whole machine, threads that sleep all the time would be nearly all of the picture. */
+function usualSleepers() {
+	return state.data && state.data.head.ofAll ? "box" : "all";
 }
 
 function usualColour() {
@@ -81,6 +87,7 @@ function restoreAddress() {
 	by.side = selectOption("side", get("side"), "all");
 	by.split = selectOption("split", get("split"), "comm");
 	selectOption("colour", get("colour"), usualColour());
+	selectOption("sleepers", get("sleepers"), usualSleepers());
 	state.edits = { focus: get("focus"), ignore: words.getAll("ignore"), hide: words.getAll("hide"),
 		files: words.getAll("files"), collapse: get("collapse") !== "" };
 	state.function = get("function") || state.function;

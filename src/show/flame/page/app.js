@@ -77,7 +77,9 @@ function take(data, keep) {
 	const byState = element("colour").querySelector("[value=state]");
 	byState.hidden = byState.disabled = !hasWaits(data);
 	if (!keep || compared !== head.compare) element("colour").value = head.compare ? "change" : "kind";
+	element("sleepers").parentNode.hidden = !data.frames.some(isAsleep);
 	if (!keep) {
+		element("sleepers").value = usualSleepers();
 		Object.assign(state.filter, { comm: null, tgid: null, tid: null });
 		closeSearch();
 	}
@@ -158,7 +160,8 @@ function isPlain(filter) {
 function filtered() {
 	const program = state.filter.side === "program", by = { ...state.filter, side: program ? "user" : state.filter.side };
 	const tree = state.data.filtered ? state.data.filtered(by) : filterTree(state.data, by);
-	return program || hasEdits(state.edits) ? editTree(tree, state.edits, program) : tree;
+	const sleepers = state.data.frames.some(isAsleep) ? element("sleepers").value : "all";
+	return program || sleepers !== "all" || hasEdits(state.edits) ? editTree(tree, state.edits, program, sleepers) : tree;
 }
 
 function filter(keep) {
@@ -507,6 +510,7 @@ function listen() {
 	});
 	changed("thread", (value) => { state.filter.tid = value ? Number(value) : null; });
 	changed("side", (value) => { state.filter.side = value; });
+	changed("sleepers", () => {});
 	changed("split", (value) => { state.filter.split = value; });
 	element("colour").addEventListener("change", recolour);
 	element("search").addEventListener("input", () => state.tree && search());

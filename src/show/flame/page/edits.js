@@ -86,8 +86,15 @@ class EditedNodes {
 	}
 }
 
+/* Moves the time of threads that have slept since before the measurement to a box of its own, or `leave`s it out. */
+function placeSleepers(nodes, places, leave) {
+	const { n, frame, frames } = nodes.source;
+	for (let i = 1; i < n; i++)
+		if (places[i] !== LEFT_OUT && isAsleep(frames[frame[i]])) places[i] = leave ? LEFT_OUT : nodes.child(0, frame[i]);
+}
+
 /* Where each node of the source is in the new one; LEFT_OUT: nowhere, with its samples. */
-function placeNodes(nodes, edits, program) {
+function placeNodes(nodes, edits, program, sleepers) {
 	const { source } = nodes, { n, parent, frame, frames } = source;
 	const marks = editMarks(frames, edits), hidden = program ? interpreterNodes(source) : null;
 	const { of } = functionsOf(source), places = new Int32Array(n), focused = new Uint8Array(n);
@@ -100,12 +107,16 @@ function placeNodes(nodes, edits, program) {
 			 (edits.collapse && number > 0 && of[nodes.frame[above]] === number)) places[i] = above;
 		else places[i] = nodes.child(above, frame[i]);
 	}
+	if (sleepers !== "all") placeSleepers(nodes, places, sleepers === "none");
 	return { places, focused };
 }
 
-/* The source as the edits leave it. `program`: without interpreters. */
-function editTree(source, edits, program) {
-	const nodes = new EditedNodes(source), { places, focused } = placeNodes(nodes, edits, program), counts = {};
+/*
+ * The source as the edits leave it. `program`: without interpreters. `sleepers`: "all" where they sleep, in one "box", or
+ * "none".
+ */
+function editTree(source, edits, program, sleepers) {
+	const nodes = new EditedNodes(source), { places, focused } = placeNodes(nodes, edits, program, sleepers), counts = {};
 	for (const key of ["total", "self", "base", "baseSelf"]) {
 		if (!source[key]) continue;
 		const from = key === "total" || key === "base" ? restsOf(source[key], source.parent) : source[key];

@@ -9,7 +9,8 @@ const ROW = 19, NARROWEST = 0.5, FONT_SIZE = 12;
 /* Places without a node: nothing, or a run, which has a number from FIRST_RUN down. */
 const NOTHING = -1, FIRST_RUN = -2;
 const FONT = `${FONT_SIZE}px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace`;
-const numberFormat = new Intl.NumberFormat("en-US");
+/* A scaled count of a comparison has no meaning behind the point. */
+const numberFormat = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
 /* Nanoseconds for readers, as src/base/duration.c has them: "1.235 s". */
 function duration(ns) {
@@ -22,7 +23,7 @@ function bare(count, unit) {
 	return unit === "ns" ? duration(count) : numberFormat.format(count);
 }
 function quantity(count, unit) {
-	return unit === "ns" ? duration(count) : `${numberFormat.format(count)} ${unit}`;
+	return unit === "ns" ? duration(count) : `${numberFormat.format(count)} ${count === 1 ? unit.replace(/s$/, "") : unit}`;
 }
 
 function percent(part, whole) {
@@ -314,6 +315,11 @@ class Panel {
 			this.paintRow(this.rows[depth], y, depth < tree.depth[this.zoomed], ink);
 		}
 	}
+	/* The box of sleepers tells how many there are. */
+	label(node, frame) {
+		const { tree } = this;
+		return isAsleep(frame) && tree.depth[node] === 1 ? [frame.name, ...cpusText(tree.total[node], tree.head)].join(": ") : frame.name;
+	}
 	placeCue() {
 		const { cue, element, flame, rows, height } = this, below = rows.length * ROW + 2 - element.scrollTop - height;
 		const n = Math.round((flame ? element.scrollTop : below) / ROW);
@@ -343,7 +349,7 @@ class Panel {
 			if (node < 0 || w < 3 * this.glyph + 7) continue;
 			context.globalAlpha = 1;
 			context.fillStyle = match ? "#fff" : above ? ink.edge : "#1b1b1f";
-			context.fillText(fit(tree.frames[frame].name, Math.floor((w - 7) / this.glyph)), x + 3.5, y + ROW / 2);
+			context.fillText(fit(this.label(node, tree.frames[frame]), Math.floor((w - 7) / this.glyph)), x + 3.5, y + ROW / 2);
 			colour = "";
 		}
 		context.globalAlpha = 1;

@@ -9,6 +9,13 @@ function isWait(frame) {
 	return frame.kind === KIND.BLOCKED || frame.kind === KIND.WAITING;
 }
 
+/* The leaf of waits that began before the measurement did (tally/scripts.h). */
+const ASLEEP = "[blocked since before the start]";
+
+function isAsleep(frame) {
+	return frame.kind === KIND.BLOCKED && frame.name === ASLEEP;
+}
+
 function hasWaits(tree) {
 	return tree.frames.some(isWait);
 }
