@@ -441,7 +441,7 @@ async function fileTests() {
 		}, name);
 		equal([of.find(([label]) => label === name)?.[1] || 0, of.reduce((sum, [, count]) => sum + count, 0)], [own, all], "parts of a second");
 		const clocks = await page.evaluate(() => amountOf(stacktally.live.model.samples, stacktally.live.model.now, stacktally.live.model.head));
-		holds(clocks > 0.05 && clocks < 1.2 * require("os").cpus().length, `${clocks} CPUs`);
+		holds(clocks > 0 && clocks < 1.2 * require("os").cpus().length, `${clocks} CPUs`);
 		/* A press on a name shows it alone, and its processes. */
 		await page.evaluate((wanted) => { stacktally.timeline.parts.choose(new Map([[wanted, { count: 1 }]])); }, name);
 		await page.waitForFunction(() => document.querySelectorAll(".parts button").length > 0);

@@ -114,6 +114,19 @@ async function svgTests() {
 			"rgb(23, 23, 27)", "the background");
 		await page.finish();
 	});
+	await test("svg: fills the screen of a phone, at the size of its letters", async () => {
+		const page = await open("kinds.svg", { viewport: { width: 390, height: 700 }, isMobile: true, hasTouch: true });
+		const [width, all, high, sight] = await page.evaluate(() => {
+			const { scale } = visualViewport, of = (id) => document.getElementById(id).getBoundingClientRect();
+			const g = [...document.querySelectorAll("#frames > g")].find((it) => it.querySelector("title").textContent.startsWith("all\n"));
+			const box = g.querySelector("rect").getBoundingClientRect();
+			return [document.documentElement.getBoundingClientRect().width * scale, box.width * scale, box.height * scale,
+				of("top").top >= -1 && of("bottom").bottom <= innerHeight + 1];
+		});
+		equal([Math.round(width), Math.round(all) > 360, Math.round(high), sight], [390, true, 17, true], "sizes on the screen");
+		await shot(page, "svg-phone");
+		await page.finish();
+	});
 	await test("svg: of a high graph title, details and legend stay in sight", async () => {
 		const page = await open("kinds.svg"), inSight = (id) => page.evaluate((it) => {
 			const box = document.getElementById(it).getBoundingClientRect();

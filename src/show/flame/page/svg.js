@@ -14,6 +14,8 @@ var svg = document.documentElement;
 var low = svg.viewBox.baseVal.height, width = svg.viewBox.baseVal.width;
 /* Grows when zooming shows rows above those of the first picture. */
 var height = low;
+var title = byId("title").textContent;
+var zoomOut = 1; /* how much smaller the browser shows the picture than it lays it out */
 var details = byId("details"), matched = byId("matched"), zoomed = null, input = null;
 var boxes = Array.prototype.map.call(byId("frames").children, function (g) {
 	var text = g.querySelector("title").textContent, cut = text.lastIndexOf("\n");
@@ -131,6 +133,12 @@ function draw() {
 	byId("reset").classList.toggle("off", !zoomed);
 }
 
+function setSize() {
+	svg.setAttribute("viewBox", "0 0 " + width + " " + height);
+	svg.setAttribute("width", width * zoomOut);
+	svg.setAttribute("height", height * zoomOut);
+}
+
 /* Makes room for rows above those of the first picture. */
 function raise(more) {
 	var before = height;
@@ -139,9 +147,8 @@ function raise(more) {
 	["frames", "bands"].forEach(function (id) {
 		byId(id).setAttribute("transform", "translate(0," + more + ")");
 	});
-	svg.setAttribute("viewBox", "0 0 " + width + " " + height);
-	svg.setAttribute("height", height);
-	window.scrollBy(0, height - before);
+	setSize();
+	window.scrollBy(0, (height - before) * zoomOut);
 	stick();
 }
 
@@ -213,6 +220,7 @@ function arrange() {
 	byId("search").setAttribute("transform", "translate(" + (width - 74) + ",10)");
 	byId("reset").setAttribute("transform", "translate(" + (width - 168) + ",10)");
 	matched.setAttribute("x", width - MARGIN);
+	byId("title").textContent = fit(title, (width - 90) / 10);
 	var field = byId("search-field");
 	if (field) {
 		field.setAttribute("x", width - 250);
@@ -222,17 +230,20 @@ function arrange() {
 
 /* Keeps the header and the footer in sight if the graph is higher than the window. */
 function stick() {
-	var at = Math.max(window.scrollY, 0), end = Math.min(at + window.innerHeight, height);
+	var at = Math.max(window.scrollY, 0) / zoomOut, end = Math.min(at + window.innerHeight / zoomOut, height);
 	byId("top").setAttribute("transform", "translate(0," + at + ")");
 	byId("bottom").setAttribute("transform", "translate(0," + (end - low) + ")");
 }
 
-/* Fits the width to the window without its scroll bar; heights and text sizes stay. */
+/*
+ * Fits the width to the window without its scroll bar; heights and text sizes stay. Phones lay a picture out for a wide
+ * window, which they then show smaller: there it is drawn larger by as much.
+ */
 function resize() {
 	var view = window.visualViewport;
 	width = Math.max(view ? view.width * view.scale : window.innerWidth, 320);
-	svg.setAttribute("viewBox", "0 0 " + width + " " + height);
-	svg.setAttribute("width", width);
+	zoomOut = window.innerWidth > 1.2 * width ? window.innerWidth / width : 1;
+	setSize();
 	arrange();
 	draw();
 	stick();
@@ -269,6 +280,6 @@ window.addEventListener("scroll", stick);
 byId("search").classList.remove("off");
 resize();
 /* Stacks start at the bottom. */
-window.scrollTo(0, height);
+window.scrollTo(0, height * zoomOut);
 stick();
 })();
