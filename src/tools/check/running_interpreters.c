@@ -219,5 +219,6 @@ void interpreters_try_all(struct findings *findings)
 	for (uint32_t i = 0; i < interpreters.n; i++)
 		try_one(findings, &interpreters.list[i]);
 	if (!interpreters.n)
-		findings_add(findings, "interpreters", FINDING_UNTRIED, "none runs now that can be seen");
+		findings_add(findings, "interpreters", FINDING_UNTRIED,
+			     "none runs now that can be seen");
 }
