@@ -218,7 +218,6 @@ async function movingTests() {
 			JSON.stringify(before));
 		/* Held down while updates come. */
 		const row = await page.locator("#hottest tbody tr", { hasText: /burn/ }).first();
-		await row.scrollIntoViewIfNeeded();
 		await row.hover();
 		await page.mouse.down();
 		await updates(page, 2);

@@ -450,6 +450,12 @@ async function pageTests() {
 		equal(await page.locator("#menu").isVisible(), true, "a key opens it");
 		await page.keyboard.press("Escape");
 		equal(await page.locator("#menu").isVisible(), false, "and Escape closes it");
+		await page.keyboard.press("2");
+		await page.locator("#hottest tbody tr", { hasText: "gamma" }).focus();
+		await page.keyboard.press("m");
+		await page.keyboard.press("Enter");
+		await page.keyboard.press("1");
+		equal((await some())[0], 400, "that of a row focuses, by keys");
 		await page.finish();
 	});
 	await test("html: the state is in the address, and Back takes a step back", async () => {

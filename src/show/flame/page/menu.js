@@ -57,8 +57,17 @@ function copyText(text) {
 	field.remove();
 }
 
-/* The menu of the selected box, beside the button or where the box is. */
+/* The menu of a row of the table. */
+function openMenuOfRow(row, x, y) {
+	const frame = functionsOf(state.tree).list[Number(row.dataset.number)];
+	state.function = functionKey(frame);
+	openMenu(frame, x, y);
+}
+
+/* The menu of the selected box, beside the button, or of the row that has the focus. */
 function openMenuOfSelected() {
+	const row = document.activeElement.closest("#hottest tbody tr[data-number]");
+	if (row) openMenuOfRow(row, row.getBoundingClientRect().left + 60, row.getBoundingClientRect().bottom);
 	const panel = openPanel(), box = element("more").getBoundingClientRect();
 	if (panel.tree && state.tab !== "functions") openMenu(panel.tree.frames[panel.tree.frame[panel.selected]], box.left, box.top - 220);
 }
@@ -87,11 +96,10 @@ function listenForMenus() {
 		});
 	}
 	element("functions").addEventListener("contextmenu", (event) => {
-		const row = event.target.closest("tbody tr"), number = row ? Number(row.dataset.number) : 0;
-		if (!number) return;
+		const row = event.target.closest("#hottest tbody tr[data-number]");
+		if (!row) return;
 		event.preventDefault();
-		state.function = functionKey(functionsOf(state.tree).list[number]);
-		openMenu(functionsOf(state.tree).list[number], event.clientX, event.clientY);
+		openMenuOfRow(row, event.clientX, event.clientY);
 	});
 	document.addEventListener("pointerdown", (event) => {
 		if (!element("menu").contains(event.target)) closeMenu();

@@ -9,6 +9,7 @@ const live = {
 	choice: { last: 10 }, /* {last: seconds}, {} (since the start) or {from, to}: seconds by number */
 	then: null, /* {from, to, counts} that is compared with; or null */
 	paused: false,
+	toldThen: "", /* the comparison that the dialog tells of */
 	turn: 0, /* of refresh(): only the last one shows its answer */
 	shown: null, /* {from, to} that the graph shows */
 	updates: 0,
@@ -237,18 +238,28 @@ function listThen() {
 		" shows the comparison."];
 }
 
-function listFormats() {
-	const { model, shown } = live, range = shown.from > 0 ? `&from=${shown.from}&to=${shown.to}` : "";
-	const { then } = live, times = shown.from > 0 ? timesOf(model, shown.from, shown.to) : "everything since the start";
-	element("save-seen").replaceChildren(make("button", { onclick: saveView }, "Save what is seen"),
-		` as a page in one file: ${times}${then ? `, compared with ${timesOf(model, then.from, then.to)}` : ""}, which opens as this page is now.`);
-	element("save-what").textContent = `Or save ${times}, all processes and functions, ${then ? "without the comparison, " : ""}as`;
-	element("save-list").replaceChildren(...model.formats.map(([name, extension, description]) =>
-		make("li", {}, make("a", { href: `save?format=${name}${range}`, download: model.measurement.command + (extension || ".txt") },
-			name), ` ${description}`)));
-	element("save-then").replaceChildren(...listThen());
-	element("save-pull").replaceChildren("Or pull it from here: ",
+/* Elements that stay: what is replaced between press and release takes no click. */
+function buildFormats() {
+	const { model } = live;
+	element("save-seen").append(make("button", { onclick: saveView }, "Save what is seen"), make("span", {}));
+	element("save-list").append(...model.formats.map(([name, extension, description]) =>
+		make("li", {}, make("a", { download: model.measurement.command + (extension || ".txt") }, name), ` ${description}`)));
+	element("save-pull").append("Or pull it from here: ",
 		make("code", {}, `go tool pprof ${new URL("debug/pprof/profile?seconds=10", location.href)}`));
+}
+
+function listFormats() {
+	const { model, shown, then } = live, range = shown.from > 0 ? `&from=${shown.from}&to=${shown.to}` : "";
+	const times = shown.from > 0 ? timesOf(model, shown.from, shown.to) : "everything since the start";
+	if (!element("save-list").childElementCount) buildFormats();
+	element("save-seen").querySelector("span").textContent = ` as a page in one file: ${times}` +
+		`${then ? `, compared with ${timesOf(model, then.from, then.to)}` : ""}, which opens as this page is now.`;
+	element("save-what").textContent = `Or save ${times}, all processes and functions, ${then ? "without the comparison, " : ""}as`;
+	for (const link of element("save-list").querySelectorAll("a")) link.href = `save?format=${link.textContent}${range}`;
+	const told = then ? `${then.from}-${then.to}` : "";
+	if (told === live.toldThen) return;
+	live.toldThen = told;
+	element("save-then").replaceChildren(...listThen());
 }
 
 function openSave() {
