@@ -16,6 +16,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define CONTEXT_SIZE 64u
 
+static const struct event_value_site sites[] = {
+	{ 0x263, { .kind = EVENT_VALUE_CONSTANT, .size = 4, .number = -1, .is_signed = true } },
+	{ 0x261, { .kind = EVENT_VALUE_CONSTANT, .size = 4, .number = -1, .is_signed = true } },
+	{ 0x262, { .offset = 16, .size = 2 } },
+	{ 0x264, { .kind = EVENT_VALUE_CONSTANT, .size = 4, .number = 7 } },
+};
+
 static int find(const void *context, const char *name, struct event_value *ret_value,
 		struct error *err)
 {
@@ -27,6 +34,13 @@ static int find(const void *context, const char *name, struct event_value *ret_v
 		*ret_value = (struct event_value){ .offset = 16, .size = 4, .is_signed = true };
 	else if (strcmp(name, "c") == 0)
 		*ret_value = (struct event_value){ .kind = EVENT_VALUE_COMM };
+	else if (strcmp(name, "b") == 0)
+		*ret_value = (struct event_value){ .kind = EVENT_VALUE_BY_SITE,
+						   .offset = 1,
+						   .size = 4,
+						   .is_signed = true,
+						   .sites = sites,
+						   .n_sites = sizeof(sites) / sizeof(sites[0]) };
 	else if (strcmp(name, "u") != 0)
 		return -ENOENT;
 	return 0;

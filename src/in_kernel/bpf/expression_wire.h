@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#define WIRE_STEPS	  64  /* of an expression */
+#define WIRE_STEPS	  128 /* of an expression */
 #define WIRE_REGISTERS	  8   /* a power of two */
 #define WIRE_PATTERNS	  4   /* of all expressions; a power of two */
 #define WIRE_PATTERN_SIZE 63  /* characters, without its stars */

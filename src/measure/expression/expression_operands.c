@@ -127,11 +127,13 @@ int parser_put_number(struct parser *parser, uint32_t to, uint64_t number)
 static int parse_name(struct parser *parser, uint32_t to, struct operand *ret)
 {
 	struct event_value value = { 0 };
-	int r = parser->values->find(parser->values->context, parser->word.text, &value,
-				     parser->err);
+	char name[LEXER_NAME_SIZE];
+	int r;
 
+	memcpy(name, parser->word.text, sizeof(name));
+	r = parser->values->find(parser->values->context, name, &value, parser->err);
 	if (r == -ENOENT)
-		return no_such_value(parser, parser->word.text);
+		return no_such_value(parser, name);
 	if (r < 0)
 		return r;
 	parser_advance(parser);
@@ -141,7 +143,13 @@ static int parse_name(struct parser *parser, uint32_t to, struct operand *ret)
 		return 0;
 	}
 	ret->wide = !value.is_signed && value.size == sizeof(uint64_t);
-	return parser_steps(parser, steps_load(parser->program, &value, to));
+	r = steps_load(parser->program, &value, to);
+	if (r < 0 && value.kind == EVENT_VALUE_BY_SITE)
+		return error_usage(parser->err,
+				   "argument %s: the expression is too long with '%.100s', which "
+				   "the %u sites of the probe have in different places",
+				   parser->option, name, value.n_sites);
+	return parser_steps(parser, r);
 }
 
 static int parse_cast(struct parser *parser, uint32_t to, const struct type *type,

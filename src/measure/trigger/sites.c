@@ -212,5 +212,7 @@ void sites_free(struct trigger *trigger)
 	free(sites->semaphores);
 	value_list_clear(&sites->values);
 	value_list_clear(&sites->returned);
+	for (size_t i = 0; i < USDT_ARGUMENTS_MAX; i++)
+		free(sites->arguments[i]);
 	free(sites);
 }

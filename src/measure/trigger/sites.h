@@ -10,6 +10,7 @@
 #include "trigger/library.h"
 #include "trigger/listing.h"
 #include "trigger/probes.h"
+#include "trigger/usdt_arguments.h"
 #include "trigger/value_list.h"
 
 struct site {
@@ -52,6 +53,8 @@ struct sites {
 	int program; /* that attach() is at, and where */
 	enum attach_point point;
 	struct value_list values, returned; /* of events; empty until they are asked for */
+	/* Of USDT arguments that not all sites have in one place. */
+	struct event_value_site *arguments[USDT_ARGUMENTS_MAX];
 };
 
 /* Takes over the library, the items and the names even when it fails. 0 or -ENOMEM. */

@@ -23,6 +23,7 @@
 #include "trigger/sites.h"
 #include "trigger/unprobeable.h"
 #include "trigger/usdt_arguments.h"
+#include "trigger/usdt_values.h"
 
 #define NOTES_MAX (64u << 20)
 #define PAGE	  4096
@@ -75,41 +76,19 @@ static uint32_t n_attached(const struct trigger *trigger)
 	return n;
 }
 
-static int add_arguments(const struct site *site, struct value_list *list)
-{
-	int r = 0;
-
-	for (uint32_t i = 0; r == 0 && i < site->n_arguments; i++) {
-		struct event_value value;
-		char name[16];
-
-		memcpy(&value, site->arguments + i * sizeof(value), sizeof(value));
-		snprintf(name, sizeof(name), "arg%u", i + 1);
-		if (value.size)
-			r = value_list_add(list, name, &value);
-	}
-	return r;
-}
-
-/* The arguments that are in the same place at all sites. */
+/* The arguments that all sites have. */
 static int values(struct trigger *trigger, bool of_returns, struct event_values *ret_values,
 		  struct error *err)
 {
 	struct sites *sites = (struct sites *)trigger;
-	struct value_list *list = &sites->values;
 	int r = sites_check_64(sites, err);
 
 	(void)of_returns; /* they are refused */
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; r == 0 && i < sites->n; i++) {
-		own(value_list_clear) struct value_list others = { 0 };
-
-		r = add_arguments(&sites->items[i], i ? &others : list);
-		if (i)
-			value_list_keep_common(list, &others);
-	}
-	*ret_values = value_list_values(list);
+	if (!sites->values.n)
+		r = usdt_values_add(sites);
+	*ret_values = value_list_values(&sites->values);
 	return r < 0 ? error_set(err, r, "out of memory") : 0;
 }
 
@@ -361,7 +340,7 @@ static bool is_argument(const struct event_value *value)
 
 	return value->kind <= EVENT_VALUE_CONSTANT && value->text <= EVENT_TEXT_KERNEL &&
 	       value->offset <= most && value->index.offset <= most && value->index.scale <= 8 &&
-	       value->size <= sizeof(uint64_t) && !value->unit;
+	       value->size <= sizeof(uint64_t) && !value->unit && !value->sites;
 }
 
 /* Reads one site of the answer. 0 or a negative errno. */

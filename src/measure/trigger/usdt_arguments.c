@@ -107,7 +107,11 @@ static bool take_operand(const char **at, struct event_value *value)
 	return take_memory(at, value);
 }
 
+const uint32_t usdt_arguments_address = offsetof(struct user_regs_struct, rip);
+
 #else
+
+const uint32_t usdt_arguments_address = offsetof(struct user_regs_struct, pc);
 
 static bool take_operand(const char **at, struct event_value *value)
 {

@@ -16,4 +16,7 @@
  */
 uint32_t usdt_arguments_parse(const char *text, struct event_value ret_list[USDT_ARGUMENTS_MAX]);
 
+/* Where that context has the address of the probe. */
+extern const uint32_t usdt_arguments_address;
+
 #endif

@@ -44,13 +44,6 @@ static const struct named_value *find_in(const struct value_list *values, const 
 	return NULL;
 }
 
-static bool are_alike(const struct event_value *a, const struct event_value *b)
-{
-	return a->kind == b->kind && a->text == b->text && a->offset == b->offset &&
-	       a->size == b->size && a->number == b->number && a->is_signed == b->is_signed &&
-	       a->index.offset == b->index.offset && a->index.scale == b->index.scale;
-}
-
 void value_list_keep_common(struct value_list *values, const struct value_list *others)
 {
 	uint32_t n = 0;
@@ -58,7 +51,7 @@ void value_list_keep_common(struct value_list *values, const struct value_list *
 	for (uint32_t i = 0; i < values->n; i++) {
 		const struct named_value *other = find_in(others, values->list[i].name);
 
-		if (other && are_alike(&other->value, &values->list[i].value))
+		if (other && event_value_is_alike(&other->value, &values->list[i].value))
 			values->list[n++] = values->list[i];
 	}
 	values->n = n;

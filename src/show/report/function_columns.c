@@ -30,6 +30,31 @@ const char *function_column_name(enum function_column column)
 	return names[column][0];
 }
 
+static bool has_unit(enum function_column column, const struct profile_meta *meta)
+{
+	switch (column) {
+	case COLUMN_SELF:
+	case COLUMN_TOTAL:
+	case COLUMN_SELF_BEFORE:
+	case COLUMN_SELF_CHANGE:
+	case COLUMN_TOTAL_BEFORE:
+	case COLUMN_TOTAL_CHANGE:
+		return meta->timed || meta->measure || meta->unit;
+	default:
+		return false;
+	}
+}
+
+void function_column_put_head(struct bytes *bytes, enum function_column column,
+			      const struct profile_meta *meta)
+{
+	bytes_string(bytes, names[column][0]);
+	if (has_unit(column, meta)) {
+		bytes_char(bytes, '-');
+		bytes_string(bytes, quantity_number_unit(meta));
+	}
+}
+
 /* N_COLUMNS: there is none of this name. */
 static enum function_column column_of(const char *name, size_t size)
 {

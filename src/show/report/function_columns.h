@@ -43,6 +43,11 @@ struct function_columns {
 
 const char *function_column_name(enum function_column column);
 
+/* The head of a column for a program: its name and, where numbers are no plain counts of samples or
+ * events, their unit: "self-us". */
+void function_column_put_head(struct bytes *bytes, enum function_column column,
+			      const struct profile_meta *meta);
+
 /* Whether it has text and no number: left-aligned, last in tables. */
 static inline bool function_column_is_text(enum function_column column)
 {

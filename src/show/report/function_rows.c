@@ -42,16 +42,14 @@ static void put_row(struct rows *rows, const struct function_row *row)
 {
 	for (uint32_t i = 0; i < rows->columns.n; i++) {
 		enum function_column column = rows->columns.list[i];
-		const char *name = function_column_name(column);
 
 		if (i > 0)
 			bytes_char(&rows->bytes, rows->separator);
-		if (!row) {
-			put_cell(rows, name, strlen(name));
-			continue;
-		}
 		rows->cell.used = 0;
-		function_column_put(&rows->cell, column, rows->profile, row, true);
+		if (row)
+			function_column_put(&rows->cell, column, rows->profile, row, true);
+		else
+			function_column_put_head(&rows->cell, column, rows->profile->meta);
 		if (rows->cell.used)
 			put_cell(rows, rows->cell.start, rows->cell.used);
 	}

@@ -129,17 +129,19 @@ static void put_entry(struct text *text, const struct profile_entry *entry)
 	bytes_string(bytes, is_stackcount(text->options) ? "    " : "        ");
 }
 
-/* The count; of sums also of how many values, and the largest, where that is known. */
+/* The count; of sums also their unit, of how many values, and the largest, where that is known. */
 static void put_count(struct text *text, const struct profile_entry *entry)
 {
 	const struct profile_meta *meta = text->profile->meta;
 	struct bytes *bytes = &text->bytes;
 
 	bytes_decimal(bytes, quantity_number(meta, entry->count));
-	if (entry->largest) {
+	if (meta->summed) {
 		bytes_char(bytes, ' ');
 		bytes_string(bytes, quantity_number_unit(meta));
 		quantity_put_events(bytes, meta, entry->events, true);
+	}
+	if (entry->largest) {
 		bytes_string(bytes, ", the largest ");
 		bytes_decimal(bytes, quantity_number(meta, entry->largest));
 	}

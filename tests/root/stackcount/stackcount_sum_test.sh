@@ -58,6 +58,19 @@ if have_uprobes; then
 	sum arg1 "u:$values:given" 1000
 	is "arguments of USDT probes are added" "$(total "$folded")" "$(knows given 3)"
 
+	# A compiler has an argument at each site in another place, of another size, with or without a sign.
+	sites=$programs/sc_usdt_sites
+	values=$sites sum arg1 "u:$sites:given" 2000
+	is "... each site's from its own place" "$(total "$folded")" "$(knows given 3)"
+	is "... which are all counted" "$(says_json events)" "$(knows given)"
+	is "... those below 0 apart" "$(says_json failed)" "$(knows failed)"
+	values=$sites sum arg1 "u:$sites:given" 2000 --if 'arg1 > 1000'
+	is "... on a condition about it" "$(says_json events)" "$(knows large)"
+	values=$sites sum 'arg1 * 0 + 1' "u:$sites:given" 2000 --if 'arg2 == "large"'
+	is "... or about a string" "$(total "$folded")" "$(knows named)"
+	fails 2 "... but what is no number at one of them is told" "no value 'arg1'; they have common_pid, cpu, comm$" \
+		--sum arg1 "u:$sites:real"
+
 	# ---- live: what is saved has all sums, and of how many events
 	"$stackcount" --sum arg1 --live -q "$give" >"$out" 2>"$err" &
 	counter=$!

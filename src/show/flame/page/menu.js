@@ -122,6 +122,9 @@ function saveTable() {
 	const compare = state.tree.base !== null, quoted = (text) => `"${text.replaceAll('"', '""')}"`;
 	const rows = table.list.map((it) => [it.self, it.total, ...compare ? [it.baseSelf, it.base] : [],
 		quoted(it.frame.name), quoted(it.frame.module)].join(","));
-	const head = ["self", "total", ...compare ? ["self before", "total before"] : [], "function", "file"].join(",");
-	saveAs("functions.csv", "text/csv", [[head, ...rows, ""].join("\r\n")]);
+	const { unit } = state.tree.head, of = unit === "samples" || unit === "events" ? "" : `-${unit}`;
+	const numbers = ["self", "total", ...compare ? ["self-before", "total-before"] : []].map((it) => it + of);
+	const head = [...numbers, "function", "file"].join(",");
+	saveAs("functions.csv", "text/csv", [[head, ...rows, ""].join("
+")]);
 }
