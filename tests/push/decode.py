@@ -3,7 +3,7 @@
 """What engines are sent, read by protoc: decode.py pprof|pyroscope|otlp FILE...
 
 Prints JSON: "samples", their number; "labels", of each combination that samples or their series
-have, the number of samples; "functions", of each name, the samples it is in; "unnamed", the samples
+have, the number of samples; "totals", of each type of value; "functions", of each name, the samples it is in; "unnamed", the samples
 with a location that has a build-id and no name; "build_ids" of mappings; "types" of values. Fails on
 fields that the schema lacks, and on references to entries that tables lack."""
 
@@ -84,6 +84,7 @@ class Sums:
         self.places = set()
         self.build_ids = set()
         self.types = set()
+        self.totals = collections.Counter()
 
     def add(self, count, labels, functions, unnamed):
         self.samples += count
@@ -108,6 +109,7 @@ class Sums:
                 "places": sorted(self.places),
                 "build_ids": sorted(self.build_ids),
                 "types": sorted(self.types),
+                "totals": self.totals,
             },
             sys.stdout,
             indent=1,
@@ -122,8 +124,10 @@ def add_pprof(sums, content, series):
     locations = {one(l, "id"): l for l in profile["location"]}
     for mapping in mappings.values():
         sums.build_ids.add(strings[one(mapping, "build_id")])
-    for of in profile["sample_type"]:
-        sums.types.add(strings[one(of, "type")] + " " + strings[one(of, "unit")])
+    types = [
+        strings[one(of, "type")] + " " + strings[one(of, "unit")] for of in profile["sample_type"]
+    ]
+    sums.types.update(types)
     for sample in profile["sample"]:
         labels = dict(series)
         for label in sample["label"]:
@@ -131,6 +135,8 @@ def add_pprof(sums, content, series):
             labels[key] = strings[one(label, "str")] if label["str"] else one(label, "num")
         stack = [locations[id] for id in sample["location_id"]]
         names = [functions[one(l, "function_id")] for of in stack for l in of["line"]]
+        for of, value in zip(types, sample["value"]):
+            sums.totals[of] += value
         sums.add(sample["value"][0], labels, names, any(not of["line"] for of in stack))
         for of in stack:
             if not of["line"]:
@@ -185,7 +191,8 @@ def add_otlp(sums, content):
         if len(one(profile, "profile_id", b"")) != 16 or not one(profile, "time_unix_nano"):
             sys.exit("no id or time")
         of = one(profile, "sample_type")
-        sums.types.add(text(of, "type_strindex") + " " + text(of, "unit_strindex"))
+        type = text(of, "type_strindex") + " " + text(of, "unit_strindex")
+        sums.types.add(type)
         for sample in profile["samples"]:
             stack = tables["stack_table"][one(sample, "stack_index")]["location_indices"]
             lines = [tables["location_table"][i]["lines"] for i in stack]
@@ -194,6 +201,7 @@ def add_otlp(sums, content):
                 for of in lines
                 for l in of
             ]
+            sums.totals[type] += sum(sample["values"])
             sums.add(
                 sum(sample["values"]),
                 {**series, **attributes(sample)},

@@ -78,6 +78,16 @@ for protocol in pprof pyroscope otlp; do
 		[ "$(sent "len([a for a in $places if $main < a < $main + $size])")" = 1 ] &&
 		[ "$(sent "max($places) < $(stat -c %s "$programs/nested")")" = True ]
 	check $? "$protocol: ... addresses are the file's, the same for both processes" "$(sent 'd["places"]')"
+	# Sums, in their unit, and of how many events, as a program knows them.
+	rm -f "$dir"/*.body
+	"$stackcount" --sum arg1 -i 1 -U --push "$protocol+http://127.0.0.1:$port" "$programs/sc_values:sc_give" \
+		-- "$programs/sc_values" $((20000 / slow)) >"$tmp/said" 2>"$err"
+	"$here/decode.py" $protocol "$dir"/*.body >"$tmp/sent.json" 2>"$tmp/decode.err"
+	read -r events sum < <(sed -n 's/^given //p' "$tmp/said")
+	wanted="{'arg1 count': $sum, 'events count': $events}"
+	[ $protocol = otlp ] && wanted="{'arg1 count': $sum}" # a profile has one type of value
+	[ "$(sent "d['totals'] == $wanted")" = True ]
+	check $? "$protocol: sums are those of the program" "$(sent 'd["totals"]') for $wanted; $(cat "$tmp/decode.err" "$err")"
 	rm -f "$dir"/*.body
 	"$profile" -p "$pid" -i 1 -F 97 --push "$protocol+http://127.0.0.1:$port" --no-labels 2 2>"$err"
 	"$here/decode.py" $protocol "$dir"/*.body >"$tmp/sent.json" 2>"$tmp/decode.err"
