@@ -51,6 +51,9 @@ b;c 5
 b;b;b;d 3
 y;x;y;x;y;z 2
 END
+stacks --show-from '^(b|y)$' --hide '^b$' <<'END'
+y;x;y;x;y;z 2
+END
 stacks --collapse-recursion <<'END'
 main;a;b;c 5
 main;a;b;d 3

@@ -65,6 +65,41 @@ if command -v go >/dev/null && go tool pprof -h >/dev/null 2>&1 || [ -x "$(go en
 			grep -q '^Showing' "$tmp/top"
 		check $? "$name: go tool pprof -diff_base" "$(cat "$tmp/top" "$tmp/err")"
 	done
+	# What our options leave of stacks is what pprof's of the same names do.
+	cat >"$tmp/filtered.folded" <<-'END'
+		p;main;a;b;c 5
+		p;main;a;b;b;b;d 3
+		p;main;x;y;x;y;x;y;z 2
+		p;main;fx;gx 4
+		p;idle 7
+		q;main;b;main;a 11
+	END
+	"$build/profile" -q --from "$tmp/filtered.folded" -o "$tmp/filtered.pb.gz" 2>"$tmp/err"
+	while read -r -a options; do
+		ours=("${options[@]/#-/--}") ours=("${ours[@]/show_/show-}")
+		go tool pprof -traces -sample_index=0 "${options[@]}" "$tmp/filtered.pb.gz" 2>"$tmp/err" |
+			awk '/^-+\+-/ { if (stack != "") print stack, n; stack = ""; next }
+				/^ +[0-9]+   [^ ]/ && stack == "" { n = $1; stack = $2; next }
+				stack != "" && NF == 1 { stack = $1 ";" stack }
+				END { if (stack != "") print stack, n }' | sort >"$tmp/expected"
+		"$build/profile" -q -f --from "$tmp/filtered.pb.gz" "${ours[@]}" 2>"$tmp/err" |
+			sed 's/^[^;]*;//' | sort >"$tmp/found"
+		diff "$tmp/expected" "$tmp/found" >"$tmp/diff"
+		check $? "as go tool pprof ${options[*]}" "$(cat "$tmp/diff" "$tmp/err")"
+		cat "$tmp/found" >>"$tmp/all.found"
+	done <<'END'
+-focus ^b$
+-ignore ^b$
+-hide ^b$
+-show_from ^b$
+-focus b -hide b
+-hide . -ignore idle
+-hide ^main$ -show_from ^(main|a)$
+-focus ^a$ -show_from ^b$
+-ignore z -show_from a|x
+END
+	[ -s "$tmp/all.found" ]
+	check $? "... of which something is left"
 	go tool pprof -tags "$tmp/threads.pb.gz" >"$tmp/tags" 2>"$tmp/err"
 	tr -s ' ' <"$tmp/tags" >"$tmp/words"
 	for tag in comm pid tid cgroup mode; do

@@ -260,6 +260,9 @@ int frame_marks_of(struct frame_marks *marks, const struct names_frame *is, cons
 	for (uint32_t i = 0; i < marks->filter->n; i++)
 		if (matches >> i & 1)
 			*ret_marks |= 1u << marks->filter->expressions[i].kind;
+	/* As in pprof, which hides first: no stack begins at what is hidden. */
+	if (*ret_marks >> FRAME_FILTER_HIDE & 1)
+		*ret_marks &= ~(1u << FRAME_FILTER_SHOW_FROM);
 	return 0;
 }
 
