@@ -43,6 +43,14 @@ for choice in "--service $web" "--service web$$" "--service web$$*" "--cgroup $s
 	measure -U -f -F 499 $choice $slow
 	only "${choice//$$/N} chooses it" nested
 done
+# A unit of a user's service manager is one, too; and the manager has what its units have.
+session=user.slice/user-4321.slice/user@4321.service
+within "$session/app.slice/mail$$.service" "$programs/nested_static"
+for choice in "--service mail$$" "--service mail$$.service" "--service user@4321" "--cgroup $slice/user.slice/*/*/*/mail*"; do
+	# shellcheck disable=SC2086 # words
+	measure -U -f -F 499 $choice $slow
+	only "${choice//$$/N} chooses a user's unit" nested_static
+done
 measure -U -f -F 499 --service "web$$" --cgroup "/$slice/$db" 1
 exits "all conditions must hold" 1
 measure -U -f -F 499 --service "nginx$$" 1
@@ -76,6 +84,18 @@ sampled
 has "a service that restarts is measured before" '^nested;.*burn'
 has "and after" '^nested_static;.*burn'
 says "which the message says, too" "^the service web$$ was removed and made again \\(1 times\\)"
+
+sample -U -F 499 --cgroup "/$slice/$web"
+works "$web_pid" 30
+{ kill -KILL "$web_pid" && wait "$web_pid"; } 2>>"$fate"
+await 5 rmdir "$top/$web" 2>>"$fate"
+within $web "$programs/nested"
+web_pid=$!
+works "$web_pid" 30
+sampled
+has "a path is the same before it is removed" '^nested_static;.*burn'
+has "and when it is made again" '^nested;.*burn'
+lacks "without its neighbours" '^recursion;'
 
 # ---- below a chosen one: nothing may be missed, however short it lives
 sample -U -F 999 --name nested --service "web$$"
