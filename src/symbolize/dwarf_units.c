@@ -14,6 +14,7 @@
 #define MAX_DEBUG_BYTES (1ull << 30)
 #define MAX_RANGES	(16u << 20)
 #define MAX_NESTING	16 /* of namespaces and types around functions */
+#define MAX_BLOCKS	64 /* of blocks and inlined functions in one another */
 
 /* An address range of a unit or function, and the offset of its DIE. */
 struct range {
@@ -272,4 +273,30 @@ bool dwarf_units_function(struct dwarf_units *units, uint64_t address, Dwarf_Die
 	range = find_range(&units->functions, address);
 	return range && units->listed_in &&
 	       dwarf_offdie(units->listed_in, range->die, ret_function);
+}
+
+uint32_t dwarf_function_inlined(const Dwarf_Die *function, uint64_t address, Dwarf_Die *ret_inlined,
+				uint32_t capacity)
+{
+	Dwarf_Die at = *function, child;
+	uint32_t n = 0;
+
+	for (uint32_t depth = 0; n < capacity && depth < MAX_BLOCKS; depth++) {
+		bool inner = false;
+
+		if (dwarf_child(&at, &child) != 0)
+			break;
+		do {
+			int tag = dwarf_tag(&child);
+
+			inner = (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+				dwarf_haspc(&child, address) == 1;
+		} while (!inner && dwarf_siblingof(&child, &child) == 0);
+		if (!inner)
+			break;
+		at = child;
+		if (dwarf_tag(&child) == DW_TAG_inlined_subroutine)
+			ret_inlined[n++] = child;
+	}
+	return n;
 }

@@ -36,6 +36,13 @@ bool dwarf_units_find(struct dwarf_units *units, uint64_t address, Dwarf_Die *re
 bool dwarf_units_function(struct dwarf_units *units, uint64_t address, Dwarf_Die *ret_function);
 
 /*
+ * The functions inlined at the address of a function, outermost first, `capacity` of them at most.
+ * Returns their number.
+ */
+uint32_t dwarf_function_inlined(const Dwarf_Die *function, uint64_t address, Dwarf_Die *ret_inlined,
+				uint32_t capacity);
+
+/*
  * How many units whose functions were asked for have them in a .dwo or .dwp file that could not be
  * opened; the name of such a .dwo file, or NULL.
  */

@@ -7,37 +7,6 @@
 #include "symbolize/dwarf_units.h"
 #include "symbolize/inlines_internal.h"
 
-#define MAX_NESTING 64 /* of blocks and inlined functions in one another */
-
-/* Finds the functions inlined at the address, outermost first; returns their number. */
-static uint32_t find_inlined(const Dwarf_Die *function, uint64_t address, Dwarf_Die *found)
-{
-	Dwarf_Die at = *function, child;
-	uint32_t n = 0;
-
-	for (uint32_t depth = 0; depth < MAX_NESTING; depth++) {
-		bool inner = false;
-
-		if (dwarf_child(&at, &child) != 0)
-			break;
-		do {
-			int tag = dwarf_tag(&child);
-
-			inner = (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
-				dwarf_haspc(&child, address) == 1;
-		} while (!inner && dwarf_siblingof(&child, &child) == 0);
-		if (!inner)
-			break;
-		at = child;
-		if (dwarf_tag(&child) != DW_TAG_inlined_subroutine)
-			continue;
-		if (n == INLINES_MAX_DEPTH - 1)
-			break;
-		found[n++] = child;
-	}
-	return n;
-}
-
 static const char *linkage_name(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -124,7 +93,8 @@ static int make_chain(struct inlines *inlines, struct dwarf_units *units,
 	if (!dwarf_units_find(units, query->address, &unit))
 		return 0;
 	if (inlines->functions && dwarf_units_function(units, query->address, &function))
-		n = find_inlined(&function, query->address, inlined);
+		n = dwarf_function_inlined(&function, query->address, inlined,
+					   INLINES_MAX_DEPTH - 1);
 	r = set_address_line(inlines, &unit, query->address, &frames[0]);
 	if (r < 0)
 		return r;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "symbolize/line_places.h"
 
-#include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "symbolize/dwarf_units.h"
 
 #define MAX_ROWS    65536u
-#define MAX_NESTING 64
+#define MAX_INLINED 64
 
 /* A row of the line, by the function or inlined function that it is in. */
 struct row {
@@ -45,26 +44,10 @@ static bool path_ends_with(const char *path, const char *end)
 /* The innermost inlined function at the address; the function, if there is none. */
 static Dwarf_Die find_scope(const Dwarf_Die *function, uint64_t address)
 {
-	Dwarf_Die at = *function, scope = *function, child;
+	Dwarf_Die inlined[MAX_INLINED];
+	uint32_t n = dwarf_function_inlined(function, address, inlined, MAX_INLINED);
 
-	for (uint32_t depth = 0; depth < MAX_NESTING; depth++) {
-		bool inner = false;
-
-		if (dwarf_child(&at, &child) != 0)
-			break;
-		do {
-			int tag = dwarf_tag(&child);
-
-			inner = (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
-				dwarf_haspc(&child, address) == 1;
-		} while (!inner && dwarf_siblingof(&child, &child) == 0);
-		if (!inner)
-			break;
-		at = child;
-		if (dwarf_tag(&child) == DW_TAG_inlined_subroutine)
-			scope = child;
-	}
-	return scope;
+	return n ? inlined[n - 1] : *function;
 }
 
 static void note_neighbour(struct line_neighbours *near, uint32_t wanted, uint32_t line)
