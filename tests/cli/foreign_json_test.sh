@@ -130,7 +130,7 @@ check $? "a value that is not there" "$(cat err)"
 "$profile" --from both.pb.gz --value samples -qf >out 2>err && [ -s out ]
 check $? "a value by its name" "$(cat err)"
 "$profile" --from "$recordings/profile.stacktally" --value samples -qf >out 2>err
-[ $? -eq 1 ] && grep -qF 'it is no pprof file' err
+[ $? -eq 1 ] && grep -qF 'it has one value only' err
 check $? "a recording has no values to choose from" "$(cat err)"
 
 # ---- perf's data

@@ -112,7 +112,7 @@ refused "our JSON" 'save a recording' < <("$profile" -q --from "$top/tests/golde
 refused "JSON" 'folded stacks or pprof' <<<'{"traceEvents":[]}'
 refused "pprof's old text" 'go tool pprof -proto' <<<'heap profile:  3: 400 [ 3: 400] @ heapz/1'
 refused "pprof's old CPU profile" 'go tool pprof -proto' < <(printf '\0\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1')
-refused "a recording of Java's" 'jfrconv' < <(printf 'FLR\0\0\2\0\1')
+refused "a recording of Java's that is cut" 'this JFR file is damaged: no header' < <(printf 'FLR\0\0\2\0\1')
 refused "our text" 'folded stacks' < <("$profile" --from "$top/tests/golden/recordings/profile.stacktally" --format text)
 refused "bcc's text" 'folded stacks' <<<$'\n    main\n    _start\n    -                x (12)\n        5\n'
 refused "bpftrace's text" 'stackcollapse-bpftrace' <<<$'@[\n    f+16\n    main+3\n, x]: 12'

@@ -210,7 +210,7 @@ from profile -o "$tmp/x.pb.gz" && sum "$tmp/x.pb.gz" 35 -p 99
 for file in /etc/passwd /bin/ls; do
 	from $file
 	[ $? -eq 1 ] && grep -q \
-		"^profile: $file is not a stacktally recording, folded stacks, a pprof file, speedscope's or Firefox's JSON or the text of perf script: " "$tmp/err"
+		"^profile: $file is not a stacktally recording, a JFR file, speedscope's JSON, Firefox's JSON, a pprof file, the text of perf script or folded stacks: " "$tmp/err"
 	check $? "$file is no recording" "$(cat "$tmp/err")"
 done
 printf 'main;foo bar\nx;y z\n' >"$tmp/odd.folded"

@@ -228,7 +228,10 @@ static void methods_of_java_are_named(void **state)
 		{ "a/B$1.c", "a.B$1.c" },
 		{ "[StubRoutines (1/2)]", "[StubRoutines (1/2)]" },
 		{ "$$Lambda$", "$$Lambda$" },
-		{ "+0x", "" },
+		{ "+0x", "+0x" },
+		{ "a/B$$Lambda$6.0x00007f6398001c40.run", "a.B$$Lambda.run" },
+		{ "a/B$$Lambda$90+0x00007f7d50009c00/1003752023.run", "a.B$$Lambda.run" },
+		{ "a/B/0x00007f7d50009c00.run", "a.B.run" },
 		{ "", "" },
 	};
 

@@ -59,7 +59,7 @@ complete -c stackcount -n 'not __stacktally_has_command' -l live -d 'serve a pag
 complete -c stackcount -n 'not __stacktally_has_command' -l live-token -r -F -d 'with --live'
 complete -c stackcount -n 'not __stacktally_has_command' -l keep -x -d 'measure until stopped, and keep the last TIME'
 complete -c stackcount -n 'not __stacktally_has_command' -l tui -d 'watch the flame graph grow in the terminal, and browse it'
-complete -c stackcount -n 'not __stacktally_has_command' -l from -r -F -d 'report from a recording, folded stacks, a pprof file, the JSON of speedscope'
+complete -c stackcount -n 'not __stacktally_has_command' -l from -r -F -d 'report from a recording, folded stacks, a pprof file, a JFR file of the JDK or'
 complete -c stackcount -n 'not __stacktally_has_command' -l range -x -d 'with --from'
 complete -c stackcount -n 'not __stacktally_has_command' -l diff -r -F -d 'show what changed since BASE'
 complete -c stackcount -n 'not __stacktally_has_command' -l value -x -d 'with --from and --diff'

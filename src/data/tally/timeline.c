@@ -132,7 +132,13 @@ static int note(struct timeline *timeline, const struct tally *tally, uint64_t n
 					 .end_ns = now_ns,
 					 .first = first,
 					 .n = timeline->n_rows - first };
-	return timeline->n_rows > timeline->most_rows ? make_coarser(timeline) : 0;
+	return 0;
+}
+
+void timeline_fit(struct timeline *timeline)
+{
+	if (timeline->n_rows > timeline->most_rows && make_coarser(timeline) < 0)
+		give_up(timeline);
 }
 
 void timeline_note(struct timeline *timeline, const struct tally *tally, uint64_t now_ns)
@@ -141,6 +147,7 @@ void timeline_note(struct timeline *timeline, const struct tally *tally, uint64_
 		now_ns = timeline->noted_ns;
 	if (!timeline->given_up && note(timeline, tally, now_ns) < 0)
 		give_up(timeline);
+	timeline_fit(timeline);
 	timeline->noted_ns = now_ns;
 }
 

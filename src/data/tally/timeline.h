@@ -68,6 +68,9 @@ bool timeline_tells(const struct timeline *timeline, const struct tally *tally);
 int timeline_add_slice(struct timeline *timeline, uint64_t begin_ns, uint64_t end_ns);
 int timeline_add_row(struct timeline *timeline, struct timeline_row row);
 
+/* Makes slices longer if there are too many rows; to be called behind a whole slice. */
+void timeline_fit(struct timeline *timeline);
+
 /* Adds what another row of the same entry counted. */
 void timeline_row_add(struct timeline_row *to, const struct timeline_row *row);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bpf/interpreter_wire.h"
-#include "drain/java_names.h"
+#include "tally/java_names.h"
 
 _Static_assert((int)WIRE_N_SCRIPT_REASONS == (int)SCRIPT_N_REASONS &&
 		       (int)WIRE_SCRIPT_EARLY == (int)SCRIPT_EARLY &&

@@ -2,19 +2,15 @@
 #include "import/baseline.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/own.h"
-#include "import/firefox_reader.h"
-#include "import/folded_reader.h"
-#include "import/others.h"
+#include "import/kind.h"
 #include "import/packed.h"
-#include "import/perf_reader.h"
-#include "import/pprof_reader.h"
-#include "import/speedscope_reader.h"
 #include "recording/format.h"
 
 DEFINE_OWN(struct baseline, baseline_free)
@@ -25,25 +21,18 @@ void baseline_free(struct baseline *base)
 		return;
 	tally_free(base->tally);
 	names_free(base->names);
+	timeline_clear(&base->timeline);
 	baseline_free(base->before);
 	free(base);
 }
 
-#define START 512 /* bytes at the beginning that tell what a file is */
+#define KIND(id) &id##_kind,
+static const struct import_kind *const kinds[] = { IMPORT_KINDS(KIND) };
+#undef KIND
 
-/* A message has control characters in its first bytes; text has only tabs and line ends. */
-static bool is_text(const char *bytes, size_t size)
-{
-	for (size_t i = 0; i < size && i < START; i++) {
-		unsigned char byte = (unsigned char)bytes[i];
+#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-		if (byte < ' ' && byte != '\t' && byte != '\n' && byte != '\r')
-			return false;
-	}
-	return true;
-}
-
-static int baseline_new(struct baseline **ret_base, struct error *err)
+int baseline_new(struct baseline **ret_base, struct error *err)
 {
 	own(own_baseline_free) struct baseline *base = calloc(1, sizeof(*base));
 
@@ -54,63 +43,40 @@ static int baseline_new(struct baseline **ret_base, struct error *err)
 	return 0;
 }
 
-static int fill_folded(const char *bytes, size_t size, struct baseline *base, struct error *err)
+/* The first that knows it, unless that finds it to be another one after all. */
+static int fill(const struct import_file *file, struct baseline *base, struct error *err)
 {
-	struct folded_form form;
-	int r = folded_form_of(bytes, size, &form, err);
+	int r = -ENOEXEC;
 
-	if (r == 0)
-		r = folded_read(bytes, size, &form, FOLDED_COUNT, base->tally, base->names, err);
-	if (r < 0 || !form.difference)
-		return r;
-	r = baseline_new(&base->before, err);
-	return r < 0 ? r
-		     : folded_read(bytes, size, &form, FOLDED_BASE, base->before->tally,
-				   base->before->names, err);
+	for (size_t i = 0; i < N_KINDS && r == -ENOEXEC; i++) {
+		if (!kinds[i]->knows(file->bytes, file->size))
+			continue;
+		r = kinds[i]->read(file, base, err);
+		if (r == 0 && file->value && !kinds[i]->has_values)
+			return error_set(err, -EINVAL, "--value %s: it has one value only",
+					 file->value);
+	}
+	return r;
 }
 
-/* What is no text is pprof's format, or text with names of control characters. */
-static int fill(const char *bytes, size_t size, const char *value, struct baseline *base,
-		struct error *err)
-{
-	int r = is_text(bytes, size) ? -ENOEXEC
-				     : pprof_read(bytes, size, value, &base->meta, base->tally,
-						  base->names, err);
-
-	base->has_addresses = base->has_values = r == 0;
-	if (r != -ENOEXEC || memchr(bytes, '\0', size < START ? size : START))
-		return r;
-	base->has_values = perf_reader_knows(bytes, size);
-	if (base->has_values)
-		return perf_read(bytes, size, value, &base->meta, base->tally, base->names, err);
-	return fill_folded(bytes, size, base, err);
-}
-
-static int fill_unpacked(const char *bytes, size_t size, const char *value, struct baseline *base,
-			 struct error *err)
+static int fill_unpacked(const struct import_file *file, struct baseline *base, struct error *err)
 {
 	own(own_free) char *unpacked = NULL;
-	const char *advice;
-	int r;
+	struct import_file inner = *file;
 
-	if (packed_is_gzip(bytes, size)) {
-		r = packed_unpack(bytes, size, BASELINE_UNPACKED_MAX, &unpacked, &size, err);
+	if (packed_is_gzip(file->bytes, file->size)) {
+		int r = packed_unpack(file->bytes, file->size, BASELINE_UNPACKED_MAX, &unpacked,
+				      &inner.size, err);
+
 		if (r < 0)
 			return r;
-		bytes = unpacked;
-		if (size >= RECORDING_MAGIC_SIZE &&
-		    memcmp(bytes, RECORDING_MAGIC, RECORDING_MAGIC_SIZE) == 0)
+		inner.bytes = unpacked;
+		if (inner.size >= RECORDING_MAGIC_SIZE &&
+		    memcmp(unpacked, RECORDING_MAGIC, RECORDING_MAGIC_SIZE) == 0)
 			return error_set(err, -EINVAL,
 					 "a packed recording: pipe `zcat FILE` into --from -");
 	}
-	if (size == 0)
-		return error_set(err, -ENODATA, "it is empty");
-	if (bytes[0] == '{' && speedscope_reader_knows(bytes, size))
-		return speedscope_read(bytes, size, &base->meta, base->tally, base->names, err);
-	if (bytes[0] == '{' && firefox_reader_knows(bytes, size))
-		return firefox_read(bytes, size, &base->meta, base->tally, base->names, err);
-	advice = others_advice(bytes, size);
-	return advice ? error_set(err, -EINVAL, "%s", advice) : fill(bytes, size, value, base, err);
+	return inner.size == 0 ? error_set(err, -ENODATA, "it is empty") : fill(&inner, base, err);
 }
 
 int baseline_read(const char *bytes, size_t size, const char *value, struct baseline **ret_base,
@@ -123,10 +89,7 @@ int baseline_read(const char *bytes, size_t size, const char *value, struct base
 		return error_set(err, -E2BIG, "larger than %zu MiB", BASELINE_FILE_MAX >> 20);
 	r = baseline_new(&base, err);
 	if (r == 0)
-		r = fill_unpacked(bytes, size, value, base, err);
-	if (r == 0 && value && !base->has_values)
-		r = error_set(err, -EINVAL,
-			      "--value %s: it is no pprof file, nor text of perf script", value);
+		r = fill_unpacked(&(struct import_file){ bytes, size, value }, base, err);
 	if (r < 0)
 		return r;
 	profile_find_details(base->tally, base->names, &base->meta.has);
@@ -153,6 +116,20 @@ static int read_whole(int fd, size_t size, char *bytes)
 	return 0;
 }
 
+/* It is of no kind that is read. */
+static int refuse(const char *path, const struct error *why, struct error *err)
+{
+	char names[500] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (kinds[i]->name && used < sizeof(names))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+						 i + 1 == N_KINDS ? " or " : ", ", kinds[i]->name);
+	return error_set(err, -ENOEXEC, "%s is not a stacktally recording%s: %s", path, names,
+			 why->text);
+}
+
 int baseline_load(int fd, const char *path, const char *value, struct baseline **ret_base,
 		  struct error *err)
 {
@@ -176,9 +153,6 @@ int baseline_load(int fd, const char *path, const char *value, struct baseline *
 		return error_set(err, r, "cannot read %s: %s", path, strerror(-r));
 	r = baseline_read(bytes, (size_t)status.st_size, value, ret_base, &why);
 	if (r == -ENOEXEC)
-		return error_set(err, r,
-				 "%s is not a stacktally recording, folded stacks, a pprof file, "
-				 "speedscope's or Firefox's JSON or the text of perf script: %s",
-				 path, why.text);
+		return refuse(path, &why, err);
 	return r < 0 ? error_set(err, r, "%s: %s", path, why.text) : 0;
 }

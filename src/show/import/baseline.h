@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "tally/names.h"
 #include "tally/tally.h"
+#include "tally/timeline.h"
 #include "view/profile.h"
 
 /* Bytes of a file, and of an unpacked pprof message. */
@@ -26,10 +27,12 @@ struct baseline {
 	struct profile_meta meta; /* mostly empty: such files say little */
 	struct tally *tally;
 	struct names *names;
+	struct timeline timeline; /* when that was counted, if timeline_tells() */
 	bool has_addresses; /* those of the tally are the program's, not only different numbers */
-	bool has_values;    /* of which --value names one */
 	/* The measurement of the first counts, where folded lines have two; else NULL. */
 	struct baseline *before;
+	char notes[900];  /* what else is in the file, and is not shown; or "" */
+	char losses[200]; /* what of it could not be read; or "" */
 };
 
 /*
@@ -41,6 +44,8 @@ int baseline_load(int fd, const char *path, const char *value, struct baseline *
 /* As baseline_load(), from memory. */
 int baseline_read(const char *bytes, size_t size, const char *value, struct baseline **ret_base,
 		  struct error *err);
+/* An empty one. 0, or -ENOMEM and an error. */
+int baseline_new(struct baseline **ret_base, struct error *err);
 void baseline_free(struct baseline *base);
 
 #endif

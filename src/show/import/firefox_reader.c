@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "import/firefox_reader.h"
-
+/*
+ * Reads the processed format of the Firefox Profiler, which it saves, and which samply and others
+ * write: the samples of all threads. Markers, and where CPU time was measured as well, are not
+ * read.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/own.h"
 #include "import/firefox_columns.h"
+#include "import/kind.h"
 
 #define KEY_SIZE  64
 #define WHO_SIZE  256
@@ -24,13 +28,13 @@ struct thread {
 	struct json_reader samples;
 };
 
-bool firefox_reader_knows(const char *text, size_t size)
+static bool is_firefox(const char *text, size_t size)
 {
 	struct json_reader json = { .at = text, .end = text + size };
 	bool meta = false, threads = false;
 	char key[KEY_SIZE];
 
-	if (!json_enter(&json, '{'))
+	if (size == 0 || *text != '{' || !json_enter(&json, '{'))
 		return false;
 	while (json_member(&json, key, sizeof(key))) {
 		meta |= strcmp(key, "meta") == 0;
@@ -240,12 +244,11 @@ static int read_all(struct firefox_reader *reader, struct json_reader *json)
 	return r < 0 ? r : json->failed ? -EBADMSG : read_threads(reader, &threads);
 }
 
-int firefox_read(const char *text, size_t size, struct profile_meta *meta, struct tally *tally,
-		 struct names *names, struct error *err)
+static int read_firefox(const struct import_file *file, struct baseline *base, struct error *err)
 {
-	struct json_reader json = { .at = text, .end = text + size };
-	struct firefox_reader reader = { .meta = meta };
-	int r = json_stacks_start(&reader.stacks, tally, names);
+	struct json_reader json = { .at = file->bytes, .end = file->bytes + file->size };
+	struct firefox_reader reader = { .meta = &base->meta };
+	int r = json_stacks_start(&reader.stacks, base->tally, base->names);
 
 	if (r == 0)
 		r = read_all(&reader, &json);
@@ -258,3 +261,9 @@ int firefox_read(const char *text, size_t size, struct profile_meta *meta, struc
 				 "read what that saves");
 	return json_stacks_explain(r, &json, err);
 }
+
+const struct import_kind firefox_kind = {
+	.name = "Firefox's JSON",
+	.knows = is_firefox,
+	.read = read_firefox,
+};

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "import/folded_reader.h"
-
+/*
+ * Reads folded stacks, ours or another program's: lines of `COMM;root;...;leaf COUNT`, with or
+ * without a comm (import/folded_form.h). Where lines have two counts, it is a difference.
+ *
+ * Frames are the kernel's if they end with `_[k]` or follow our mark for a missed stack or, where
+ * the form says so, `-`. The annotations `_[k]`, `_[i]`, `_[j]`, `_[0]` and `_[1]` are removed.
+ * Stacks deeper than TALLY_MAX_FRAMES lose their root and are marked as cut. Empty lines and
+ * comments are skipped.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/folded_form.h"
 #include "import/folded_line.h"
 #include "import/frame_set.h"
+#include "import/kind.h"
 #include "view/stack_list.h"
+
+#define START 512 /* bytes at the beginning that tell that it is text */
+
+/* Which of the two counts of a difference is read; other files have one. */
+enum folded_column { FOLDED_COUNT, FOLDED_BASE };
 
 struct folded_reader {
 	struct frame_set frames;
@@ -188,16 +202,40 @@ static int read_lines(struct folded_reader *reader, const char *text, size_t siz
 	return r < 0 ? error_set(err, r, "line %" PRIu64 ": %s", lines.number, why.text) : 0;
 }
 
-int folded_read(const char *text, size_t size, const struct folded_form *form,
-		enum folded_column column, struct tally *tally, struct names *names,
-		struct error *err)
+static int read_column(const struct import_file *file, const struct folded_form *form,
+		       enum folded_column column, struct baseline *base, struct error *err)
 {
 	struct folded_reader reader = { .form = *form, .column = column };
-	int r = frame_set_start(&reader.frames, tally, names);
+	int r = frame_set_start(&reader.frames, base->tally, base->names);
 
-	r = r < 0 ? error_set(err, r, "out of memory") : read_lines(&reader, text, size, err);
+	r = r < 0 ? error_set(err, r, "out of memory")
+		  : read_lines(&reader, file->bytes, file->size, err);
 	frame_set_clear(&reader.frames);
 	frame_side_clear(&reader.user);
 	frame_side_clear(&reader.kernel);
 	return r;
 }
+
+static bool is_folded(const char *bytes, size_t size)
+{
+	return !memchr(bytes, '\0', size < START ? size : START);
+}
+
+static int read_folded(const struct import_file *file, struct baseline *base, struct error *err)
+{
+	struct folded_form form;
+	int r = folded_form_of(file->bytes, file->size, &form, err);
+
+	if (r == 0)
+		r = read_column(file, &form, FOLDED_COUNT, base, err);
+	if (r < 0 || !form.difference)
+		return r;
+	r = baseline_new(&base->before, err);
+	return r < 0 ? r : read_column(file, &form, FOLDED_BASE, base->before, err);
+}
+
+const struct import_kind folded_kind = {
+	.name = "folded stacks",
+	.knows = is_folded,
+	.read = read_folded,
+};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "import/others.h"
-
-#include <stdbool.h>
+/* Formats that are not read here, by their first bytes, and what makes one of them that is. */
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "import/kind.h"
 
 #define OLD_PPROF "an old format of pprof: use go tool pprof -proto FILE, and read what it writes"
 #define OUR_TEXT                                                                                   \
@@ -26,7 +27,6 @@ static const struct {
 	{ "\xfe\xff", UTF_16 },
 	{ "PERFILE2", PERF_DATA },
 	{ "2ELIFREP", PERF_DATA },
-	{ "FLR", "a recording of Java's: use jfrconv -o collapsed FILE of async-profiler" },
 	{ "heap profile:", OLD_PPROF },
 	{ "heapz ", OLD_PPROF },
 	{ "growthz ", OLD_PPROF },
@@ -85,7 +85,8 @@ static bool is_our_text(const char *bytes, size_t size)
 	       !is_folded_line(bytes, size);
 }
 
-const char *others_advice(const char *bytes, size_t size)
+/* What it is, and the next command; or NULL. */
+static const char *advice_for(const char *bytes, size_t size)
 {
 	if (is_old_cpu_profile(bytes, size))
 		return OLD_PPROF;
@@ -101,3 +102,16 @@ const char *others_advice(const char *bytes, size_t size)
 	}
 	return NULL;
 }
+
+static bool is_other(const char *bytes, size_t size)
+{
+	return advice_for(bytes, size) != NULL;
+}
+
+static int refuse(const struct import_file *file, struct baseline *base, struct error *err)
+{
+	(void)base;
+	return error_set(err, -EINVAL, "%s", advice_for(file->bytes, file->size));
+}
+
+const struct import_kind others_kind = { .knows = is_other, .read = refuse };

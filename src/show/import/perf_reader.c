@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "import/perf_reader.h"
-
+/*
+ * Reads the text that `perf script` prints: for each sample a line `COMM PID/TID [CPU] TIME: PERIOD
+ * EVENT: FIELDS` and its stack, leaf first, a frame a line, `ADDRESS NAME+OFFSET (FILE)`; what perf
+ * was told to leave out may be missing (perf_line.h). Samples are counted; their periods and times
+ * are not kept. A frame without a name is called by its file. Samples of two events have no sum
+ * that means anything: --value says of which they are read.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +13,7 @@
 #include <string.h>
 
 #include "import/frame_set.h"
+#include "import/kind.h"
 #include "import/perf_line.h"
 #include "view/stack_list.h"
 
@@ -30,7 +36,7 @@ static struct folded_piece part(const char *start, const char *end)
 	return (struct folded_piece){ start, (size_t)(end - start) };
 }
 
-bool perf_reader_knows(const char *text, size_t size)
+static bool is_perf_script(const char *text, size_t size)
 {
 	struct folded_piece rest = { text, size }, line;
 	struct perf_sample sample;
@@ -291,12 +297,12 @@ static int read_line(struct perf_reader *reader, const struct folded_piece *line
 	return r < 0 ? r : begin_sample(reader, line);
 }
 
-int perf_read(const char *text, size_t size, const char *event, struct profile_meta *meta,
-	      struct tally *tally, struct names *names, struct error *err)
+static int read_perf_script(const struct import_file *file, struct baseline *base,
+			    struct error *err)
 {
-	struct perf_reader reader = { .err = err, .wanted = event };
-	struct folded_piece rest = { text, size }, line;
-	int r = frame_set_start(&reader.frames, tally, names);
+	struct perf_reader reader = { .err = err, .wanted = file->value };
+	struct folded_piece rest = { file->bytes, file->size }, line;
+	int r = frame_set_start(&reader.frames, base->tally, base->names);
 
 	if (r < 0)
 		error_set(err, r, "out of memory");
@@ -306,12 +312,12 @@ int perf_read(const char *text, size_t size, const char *event, struct profile_m
 	}
 	if (r == 0)
 		r = end_sample(&reader);
-	if (r == 0 && event && reader.n == 0)
-		r = error_set(err, -EINVAL, "--value %s: no sample is of that event", event);
+	if (r == 0 && file->value && reader.n == 0)
+		r = error_set(err, -EINVAL, "--value %s: no sample is of that event", file->value);
 	if (r == 0 && reader.event.size > 0) {
-		meta->event =
+		base->meta.event =
 			pool_string_n(reader.frames.strings, reader.event.start, reader.event.size);
-		if (!meta->event)
+		if (!base->meta.event)
 			r = error_set(err, -ENOMEM, "out of memory");
 	}
 	frame_side_clear(&reader.user);
@@ -319,3 +325,10 @@ int perf_read(const char *text, size_t size, const char *event, struct profile_m
 	frame_set_clear(&reader.frames);
 	return r;
 }
+
+const struct import_kind perf_kind = {
+	.name = "the text of perf script",
+	.has_values = true,
+	.knows = is_perf_script,
+	.read = read_perf_script,
+};

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "import/pprof_reader.h"
-
+/*
+ * Reads pprof's profile.proto, not gzipped, ours or another program's, with the checks of
+ * import/pprof_file.h and the value of import/pprof_values.h. It takes the labels comm (or thread),
+ * pid and tid. Locations in a mapping whose name begins with "[kernel" are the kernel's; those
+ * without lines are named after their mapping and address.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,12 +12,15 @@
 
 #include "base/own.h"
 #include "base/pool.h"
+#include "import/kind.h"
 #include "import/pprof_file.h"
 #include "import/pprof_prune.h"
 #include "import/pprof_values.h"
 #include "report/pprof_wire.h"
 #include "view/frame_text.h"
 #include "view/stack_list.h"
+
+#define START 512 /* bytes at the beginning that tell that it is no text */
 
 /* What a location is beyond its row. */
 struct place {
@@ -508,31 +515,50 @@ static int refuse_value(const struct pprof_reader *reader, const char *value, st
 	return error_set(err, -EINVAL, "it has no value %s, but: %s", value, values);
 }
 
-int pprof_read(const char *bytes, size_t size, const char *value, struct profile_meta *meta,
-	       struct tally *tally, struct names *names, struct error *err)
+/* A message has control characters in its first bytes; text has only tabs and line ends. */
+static bool is_no_text(const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size && i < START; i++) {
+		unsigned char byte = (unsigned char)bytes[i];
+
+		if (byte < ' ' && byte != '\t' && byte != '\n' && byte != '\r')
+			return true;
+	}
+	return false;
+}
+
+static int read_pprof(const struct import_file *file, struct baseline *base, struct error *err)
 {
 	own(own_reader_free) struct pprof_reader *reader = calloc(1, sizeof(*reader));
 	own(own_pool_free) struct pool *pool = NULL;
 	int r = reader ? pool_new(&pool) : -ENOMEM;
 
 	if (r == 0)
-		r = names_share_strings(names, pool);
+		r = names_share_strings(base->names, pool);
 	if (r < 0)
 		return explain(r, err);
-	reader->tally = tally;
-	reader->names = names;
+	reader->tally = base->tally;
+	reader->names = base->names;
 	reader->pool = pool;
 	bytes_start(&reader->text, NULL);
-	r = pprof_file_read(&reader->file, bytes, size, err);
+	r = pprof_file_read(&reader->file, file->bytes, file->size, err);
 	if (r < 0)
 		return r;
 	r = pprof_prune_start(&reader->prune, &reader->file, err);
 	if (r < 0)
 		return r;
-	r = pprof_values_choose(&reader->file, value, pool, meta, &reader->values);
+	r = pprof_values_choose(&reader->file, file->value, pool, &base->meta, &reader->values);
 	if (r == -ENOENT)
-		return refuse_value(reader, value, err);
+		return refuse_value(reader, file->value, err);
 	if (r == 0)
 		r = read_all(reader);
+	base->has_addresses = r == 0;
 	return r < 0 ? explain(r, err) : 0;
 }
+
+const struct import_kind pprof_kind = {
+	.name = "a pprof file",
+	.has_values = true,
+	.knows = is_no_text,
+	.read = read_pprof,
+};

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "import/speedscope_reader.h"
-
+/*
+ * Reads the format of speedscope, sampled and evented profiles: py-spy, rbspy, austin and others
+ * write it. All profiles of a file are read; their names become comms. Weights of time are ns.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "base/own.h"
 #include "import/json_stacks.h"
+#include "import/kind.h"
 
 #define KEY_SIZE  64
 #define TYPE_SIZE 32
@@ -36,14 +39,14 @@ static bool find(struct json_reader *json, const char *wanted)
 	return false;
 }
 
-bool speedscope_reader_knows(const char *text, size_t size)
+static bool is_speedscope(const char *text, size_t size)
 {
 	const struct json_reader start = { .at = text, .end = text + size };
 	struct json_reader profiles = start, shared = start;
 
-	return json_enter(&profiles, '{') && find(&profiles, "profiles") &&
-	       json_enter(&shared, '{') && find(&shared, "shared") && json_enter(&shared, '{') &&
-	       find(&shared, "frames");
+	return size > 0 && *text == '{' && json_enter(&profiles, '{') &&
+	       find(&profiles, "profiles") && json_enter(&shared, '{') && find(&shared, "shared") &&
+	       json_enter(&shared, '{') && find(&shared, "frames");
 }
 
 /* ---- frames ---- */
@@ -260,12 +263,11 @@ static int read_parts(struct speedscope_reader *reader, struct json_reader *json
 	return r;
 }
 
-int speedscope_read(const char *text, size_t size, struct profile_meta *meta, struct tally *tally,
-		    struct names *names, struct error *err)
+static int read_speedscope(const struct import_file *file, struct baseline *base, struct error *err)
 {
-	struct json_reader json = { .at = text, .end = text + size };
-	struct speedscope_reader reader = { .meta = meta };
-	int r = json_stacks_start(&reader.stacks, tally, names);
+	struct json_reader json = { .at = file->bytes, .end = file->bytes + file->size };
+	struct speedscope_reader reader = { .meta = &base->meta };
+	int r = json_stacks_start(&reader.stacks, base->tally, base->names);
 
 	if (r == 0)
 		r = read_frames(&reader, json);
@@ -274,3 +276,9 @@ int speedscope_read(const char *text, size_t size, struct profile_meta *meta, st
 	json_stacks_clear(&reader.stacks);
 	return json_stacks_explain(r, &json, err);
 }
+
+const struct import_kind speedscope_kind = {
+	.name = "speedscope's JSON",
+	.knows = is_speedscope,
+	.read = read_speedscope,
+};

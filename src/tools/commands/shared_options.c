@@ -237,11 +237,10 @@ static const struct option_row output[] = {
 		.kind = OPTION_STRING,
 		.field = FIELD(from),
 		.metavar = "FILE",
-		.help = "report from a recording, folded stacks, a pprof file, the JSON of "
-			"speedscope "
-			"or of the Firefox Profiler, perf's data or the text of perf script "
-			"instead "
-			"of measuring; needs no privilege",
+		.help = "report from a recording, folded stacks, a pprof file, a JFR file of the "
+			"JDK or of async-profiler, the JSON of speedscope or of the Firefox "
+			"Profiler, perf's data or the text of perf script instead of measuring; "
+			"needs no privilege",
 		.completes = "file",
 	},
 	{
@@ -270,7 +269,9 @@ static const struct option_row output[] = {
 		.field = FIELD(value),
 		.metavar = "NAME",
 		.help = "with --from and --diff: the value of a pprof file to read, such as "
-			"alloc_space (default: the file's own), or the event of perf script's text",
+			"alloc_space (default: the file's own), the event of perf script's text, "
+			"or of a JFR file cpu, wall, alloc, lock, nativemem, live or the name of "
+			"a type of events (default: samples)",
 	},
 	{
 		.section = SECTION_OUTPUT,

@@ -33,6 +33,8 @@ struct head {
 	uint64_t before_size; /* of the second; 0: there is none */
 	uint8_t imported;     /* 0: the file is a recording itself */
 	uint8_t no_addresses; /* it has no addresses */
+	char notes[sizeof(((struct baseline *)0)->notes)];
+	char losses[sizeof(((struct baseline *)0)->losses)];
 	struct error err;
 };
 
@@ -83,8 +85,8 @@ static int copy_recording(int fd, const char *path, struct saved *ret_saved, str
 
 static int save_baseline(const struct baseline *base, struct saved *ret_saved, struct head *head)
 {
-	return save(&(struct measurement){ &base->meta, base->tally, base->names, NULL }, ret_saved,
-		    head);
+	return save(&(struct measurement){ &base->meta, base->tally, base->names, &base->timeline },
+		    ret_saved, head);
 }
 
 static int import(int fd, const char *path, const char *value, struct saved ret_saved[2],
@@ -95,8 +97,11 @@ static int import(int fd, const char *path, const char *value, struct saved ret_
 
 	head->imported = true;
 	head->no_addresses = r == 0 && !base->has_addresses;
-	if (r == 0)
-		r = save_baseline(base, &ret_saved[0], head);
+	if (r < 0)
+		return r;
+	memcpy(head->notes, base->notes, sizeof(head->notes));
+	memcpy(head->losses, base->losses, sizeof(head->losses));
+	r = save_baseline(base, &ret_saved[0], head);
 	if (r == 0 && base->before)
 		r = save_baseline(base->before, &ret_saved[1], head);
 	return r;
@@ -114,7 +119,7 @@ static int work(const struct confined_job *job)
 	if (!is_recording(fd))
 		r = import(fd, path, value, saved, &head);
 	else if (*value)
-		r = error_set(&head.err, -EINVAL, "%s: --value %s: it is no pprof file", path,
+		r = error_set(&head.err, -EINVAL, "%s: --value %s: it has one value only", path,
 			      value);
 	else
 		r = copy_recording(fd, path, &saved[0], &head);
@@ -194,6 +199,8 @@ int imported_load(const struct imported_file *file, struct imported *imported, s
 			       ? error_set(err, r, "%s", head.err.text)
 			       : error_set(err, r, "cannot read %s: %s", file->path, strerror(-r));
 	}
+	memcpy(imported->notes, head.notes, sizeof(imported->notes) - 1);
+	memcpy(imported->losses, head.losses, sizeof(imported->losses) - 1);
 	imported->of_others = head.imported != 0;
 	imported->no_addresses = head.no_addresses != 0;
 	r = recording_load(copy, file->path, &imported->recording, err);

@@ -19,10 +19,11 @@ struct imported_file {
 };
 
 struct imported {
-	struct recording *recording; /* owned; or NULL */
-	struct recording *before;    /* owned: what a difference is to; else NULL */
-	bool of_others;		     /* the file is the report of another program */
-	bool no_addresses;	     /* ... that holds names only, no addresses */
+	struct recording *recording;  /* owned; or NULL */
+	struct recording *before;     /* owned: what a difference is to; else NULL */
+	bool of_others;		      /* the file is the report of another program */
+	bool no_addresses;	      /* ... that holds names only, no addresses */
+	char notes[900], losses[200]; /* as in struct baseline; or "" */
 };
 
 /* As recording_load(). imported_clear() is due in both cases. */

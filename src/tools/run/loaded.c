@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/own.h"
+#include "cli/message.h"
 #include "run/ranged.h"
 #include "run/spooled.h"
 
@@ -39,6 +40,10 @@ int loaded_load(const char *path, const char *value, struct loaded *loaded, stru
 				  imported, err);
 	if (r < 0)
 		return r;
+	if (*imported->losses)
+		message_line("WARNING: %s: %s", spooled_name(loaded->path), imported->losses);
+	if (*imported->notes)
+		message_note("%s: %s", spooled_name(loaded->path), imported->notes);
 	if (imported->of_others)
 		imported->recording->meta.title = spooled_name(loaded->path);
 	loaded->measurement = measurement_of(imported->recording);

@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "drain/java_names.h"
+#include "tally/java_names.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
-#define LAMBDA	"$$Lambda"
-#define ADDRESS "+0x"
+#define LAMBDA "$$Lambda"
+
+static char *skip_digits(char *at)
+{
+	while (isdigit((unsigned char)*at))
+		at++;
+	return at;
+}
+
+/* "+0x00007f00a4c01200", or with another sign; JFR has a hash behind it, "/1003752023". */
+static char *skip_address(char *at)
+{
+	if (!strchr("+./", *at) || at[1] != '0' || at[2] != 'x' || !isxdigit((unsigned char)at[3]))
+		return at;
+	at += 3;
+	while (isxdigit((unsigned char)*at))
+		at++;
+	return *at == '/' && isdigit((unsigned char)at[1]) ? skip_digits(at + 1) : at;
+}
 
 /* Leaves out what a class without a name has in its name: its address, and a lambda's number. */
 static char *skip_numbers(char *at, const char *name, const char *written)
@@ -15,17 +32,9 @@ static char *skip_numbers(char *at, const char *name, const char *written)
 	bool is_lambda =
 		(size_t)(written - name) >= lambda && memcmp(written - lambda, LAMBDA, lambda) == 0;
 
-	if (is_lambda && *at == '$' && isdigit((unsigned char)at[1])) {
-		at++;
-		while (isdigit((unsigned char)*at))
-			at++;
-	}
-	if (strncmp(at, ADDRESS, strlen(ADDRESS)) == 0) {
-		at += strlen(ADDRESS);
-		while (isxdigit((unsigned char)*at))
-			at++;
-	}
-	return at;
+	if (is_lambda && *at == '$' && isdigit((unsigned char)at[1]))
+		at = skip_digits(at + 1);
+	return skip_address(at);
 }
 
 void java_name_show(char *name)
