@@ -39,6 +39,7 @@ refuses 'argument -F/--frequency: must be nonzero' -F 0
 refuses 'argument -c/--count: must be nonzero' -c 0
 refuses 'unrecognized arguments: 2' 1 2
 refuses 'unrecognized arguments: --nosuch' --nosuch
+refuses 'unrecognized arguments: --uid' --uid 0 1 # not of the 0, which would be no duration
 refuses 'argument -F/--frequency: expected one argument' -F
 refuses 'unrecognized arguments: 5' -f -F 99 1 5
 refuses 'argument --children: needs -p/--pid' --children 1

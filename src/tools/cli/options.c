@@ -186,13 +186,34 @@ static int unrecognized(struct parser *parser, const char *argument)
 	return 0;
 }
 
+/* Appends to a list of words that may be cut. */
+static void join(char *text, size_t size, const char *separator, const char *word)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%s", used ? separator : "", word);
+}
+
+static int refuse_unrecognized(const struct parser *parser)
+{
+	char extras[800] = "";
+
+	for (uint32_t i = 0; i < parser->unrecognized.n; i++)
+		join(extras, sizeof(extras), " ", parser->unrecognized.strings[i]);
+	return error_usage(parser->err, "unrecognized arguments: %s", extras);
+}
+
+/* What does not fit may be the value of an option that is not known: then that is told. */
 static int take_positional(struct parser *parser, const char *argument)
 {
 	for (size_t i = 0; i < option_count(parser->line); i++) {
 		const struct option_row *row = option_at(parser->line, i);
+		int r;
 
-		if (row->positional && !parser->is->given[i])
-			return take(parser, row, argument);
+		if (!row->positional || parser->is->given[i])
+			continue;
+		r = take(parser, row, argument);
+		return r < 0 && parser->unrecognized.n ? refuse_unrecognized(parser) : r;
 	}
 	return unrecognized(parser, argument);
 }
@@ -238,17 +259,9 @@ static bool is_lifted(const struct parser *parser, const struct option_row *row)
 	return false;
 }
 
-/* Appends to a list of words that may be cut. */
-static void join(char *text, size_t size, const char *separator, const char *word)
-{
-	size_t used = strlen(text);
-
-	snprintf(text + used, size - used, "%s%s", used ? separator : "", word);
-}
-
 static int check_complete(const struct parser *parser)
 {
-	char names[500] = "", extras[800] = "", name[OPTION_NAME_SIZE];
+	char names[500] = "", name[OPTION_NAME_SIZE];
 
 	for (size_t i = 0; i < option_count(parser->line); i++) {
 		const struct option_row *row = option_at(parser->line, i);
@@ -258,11 +271,7 @@ static int check_complete(const struct parser *parser)
 	}
 	if (*names)
 		return error_usage(parser->err, "the following arguments are required: %s", names);
-	if (!parser->unrecognized.n)
-		return 0;
-	for (uint32_t i = 0; i < parser->unrecognized.n; i++)
-		join(extras, sizeof(extras), " ", parser->unrecognized.strings[i]);
-	return error_usage(parser->err, "unrecognized arguments: %s", extras);
+	return parser->unrecognized.n ? refuse_unrecognized(parser) : 0;
 }
 
 /* Cuts off `--` and what follows. */
