@@ -54,15 +54,18 @@ static int copy_threads(struct times *times)
 
 /*
  * For a thread without any event since before the measurement: 0 if it was on a CPU all the time,
- * WIRE_WAKE_BEFORE if it waited for one, UINT64_MAX if it slept.
+ * WIRE_WAKE_BEFORE if it waited for one, UINT64_MAX if it slept. By now, after the end, it may have
+ * been woken and have run: not for as long as one that was on a CPU all the time, of which the
+ * scheduler has counted all but the last tick.
  */
-static uint64_t wake_of_unseen(uint32_t tid, const struct wire_thread *thread)
+static uint64_t wake_of_unseen(const struct times *times, uint32_t tid,
+			       const struct wire_thread *thread, uint64_t end)
 {
 	struct found_thread now = { 0 };
 
-	if (!threads_read(tid, &now) || now.ran != thread->ran)
+	if (!threads_read(tid, &now) || now.ran - thread->ran > (end - times->began) / 2)
 		return 0;
-	return now.state == 'R' ? WIRE_WAKE_BEFORE : UINT64_MAX;
+	return thread->wake && now.state == 'R' ? WIRE_WAKE_BEFORE : UINT64_MAX;
 }
 
 static bool counts(const struct times *times, uint64_t ns)
@@ -85,7 +88,7 @@ static bool credit_of(const struct times *times, uint32_t tid, const struct wire
 	    !counts(times, now - out))
 		return false;
 	if (thread->out == WIRE_OUT_BEFORE && wake <= WIRE_WAKE_BEFORE) {
-		wake = wake_of_unseen(tid, thread);
+		wake = wake_of_unseen(times, tid, thread, now);
 		if (!wake)
 			return false;
 	}

@@ -121,6 +121,17 @@ else
 	echo "skip gdb: it is not installed, or the machine is slow"
 fi
 
+# ---- a thread that sleeps and is woken right after the dump has looked: it did not run all the time
+begin perl -e '$| = 1; print "ready $$\n"; select(undef, undef, undef, 0.01) while 1'
+missing=0
+for _ in {1..20}; do
+	measure --dump -p "$pid"
+	[ "$status" -eq 0 ] && grep -q '^perl' "$out" && ! grep -q 'no stack' "$out" || missing=$((missing + 1))
+done
+[ "$missing" -le 1 ]
+check $? "threads that nap have their stacks" "$missing of 20 dumps have none: $(cat "$out")"
+end
+
 # ---- a process that holds whoever reads its memory
 begin "$programs/holds_readers"
 if [[ $said == skip* ]]; then
