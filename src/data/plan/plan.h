@@ -59,7 +59,7 @@ struct plan_calls {
 };
 
 /* Of --dump: so long, in seconds, and so often is it looked at what runs. */
-#define PLAN_DUMP_SECONDS   0.05
+#define PLAN_DUMP_SECONDS   0.02
 #define PLAN_DUMP_FREQUENCY 997
 
 struct plan_output {

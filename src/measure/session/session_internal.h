@@ -43,6 +43,7 @@ struct session {
 	uint64_t stopped, switched; /* monotonic_ns(); `switched`: when the last epoch ended */
 	uint64_t next_records;	    /* records of mappings wake nobody before this time */
 	bool attached;
+	bool still;	     /* a dump of threads of which none runs */
 	bool reports;	     /* a report follows the epoch that ends */
 	bool ran;	     /* session_run() was called */
 	struct tally *tally; /* of the current session_run() */
@@ -70,7 +71,10 @@ int session_watch_jit(struct session *session, struct error *err);
  * always are.
  */
 bool session_prepares(const struct session *session);
-/* Begins to load the programs that walk interpreters' stacks, if one was found. */
+/*
+ * Begins to load the programs that walk interpreters' stacks, if one was found. Threads that are
+ * `still` are walked without these.
+ */
 void session_walk_interpreters(struct session *session);
 /* Has the table of the probed file made, if there is one. */
 int session_expect_file(struct session *session, struct error *err);

@@ -8,6 +8,7 @@
 #include "base/own.h"
 #include "drain/unwinder.h"
 #include "files/likely_programs.h"
+#include "gauge/threads.h"
 #include "launch/command_stop.h"
 #include "process/sideband.h"
 #include "session/session_internal.h"
@@ -119,7 +120,7 @@ void session_walk_interpreters(struct session *session)
 {
 	uint32_t languages;
 
-	if (!session->interpreters)
+	if (!session->interpreters || session->still)
 		return;
 	languages = interpreters_languages(session->interpreters);
 	if (languages >> LANGUAGE_JAVA & 1)
@@ -129,6 +130,26 @@ void session_walk_interpreters(struct session *session)
 }
 
 /* ---- starting ---- */
+
+static int note_running(void *runs, const struct found_thread *thread)
+{
+	*(bool *)runs |= thread->state == 'R';
+	return 0;
+}
+
+/*
+ * Whether a dump is of threads that all sleep: their stacks are walked in user space, functions of
+ * interpreted programs and all. Loading the programs that do that in the kernel would take longer
+ * than all the rest.
+ */
+static bool is_still(const struct session *session)
+{
+	bool runs = false;
+
+	return session->plan->dump &&
+	       threads_each(session->plan, session->side.skeleton, note_running, &runs) == 0 &&
+	       !runs;
+}
 
 /* The process of the launched command; 0: none was. */
 static pid_t command_of(const struct session *session)
@@ -156,6 +177,7 @@ int session_start(struct session *session, struct error *err)
 	r = session_prepare_tables(session, err); /* of processes that came since */
 	if (r < 0)
 		return r;
+	session->still = is_still(session);
 	session_walk_interpreters(session);
 	interpreted_await(&session->walkers);
 	r = gauge_find(session->gauge, err);
