@@ -357,3 +357,12 @@ int containers_learn(struct containers *containers, struct names_cgroup *cgroup)
 	cgroup->n_labels = container->n_labels;
 	return container->look_ms != 0;
 }
+
+uint32_t containers_n_late(const struct containers *containers)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < containers->n; i++)
+		n += containers->at[i]->look_ms != 0;
+	return n;
+}

@@ -32,4 +32,7 @@ void containers_free(struct containers *containers);
  */
 int containers_learn(struct containers *containers, struct names_cgroup *cgroup);
 
+/* How many have no names by now because files did not respond. */
+uint32_t containers_n_late(const struct containers *containers);
+
 #endif

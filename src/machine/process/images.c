@@ -297,6 +297,11 @@ int images_learn_cgroup(struct images *images, uint64_t id)
 	return r < 0 ? r : 0;
 }
 
+uint32_t images_n_late_containers(const struct images *images)
+{
+	return containers_n_late(images->containers);
+}
+
 struct cgroup_walk {
 	struct images *images;
 	bool names;

@@ -233,6 +233,9 @@ void images_reported_jit(struct images *images);
  */
 int images_learn_cgroup(struct images *images, uint64_t id);
 
+/* How many containers have no names by now because files of their runtimes did not respond. */
+uint32_t images_n_late_containers(const struct images *images);
+
 /*
  * Visits the cgroups that there are now, each before those below it; with `names`, those of their
  * containers are looked up. 0 or -ENOMEM.

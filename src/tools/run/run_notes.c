@@ -357,8 +357,13 @@ void run_notes_of_unwinding(const struct session *session)
 void run_notes_of_images(const struct images *images)
 {
 	const struct images_losses *losses = images_losses(images);
+	uint32_t late = images_n_late_containers(images);
 	struct images_size size;
 
+	if (late)
+		message_note("%u container%s no names: files of their runtimes did not respond in "
+			     "time",
+			     late, late > 1 ? "s have" : " has");
 	if (losses->side_band_lost)
 		message_line("WARNING: %" PRIu64
 			     " mapping events lost; code loaded during the run may be [unknown]",

@@ -47,6 +47,8 @@ ln -s "$tmp/mount/program" $docker/$(id a)/config.v2.json
 exec "$profile" -F 99 -f --show-cgroup --cgroup "$top" "$seconds"
 I
 kill -STOP "$server"
+unshare -m bash "$tmp/inside.sh" "$profile" "$tmp" "$top" 1 >"$out" 2>"$err"
+says "that names are missing is told" '1 container has no names: files of their runtimes did not respond'
 unshare -m bash "$tmp/inside.sh" "$profile" "$tmp" "$top" 36 >"$out" 2>"$err" &
 sampler=$!
 sleep 15

@@ -37,7 +37,9 @@ within "crio-$(id f).scope"
 within "kubepods/pod${uid/0/f}/$(id 0)" # only the kubelet's directory of logs tells
 within "user.slice/user-12345.slice/user@12345.service/user.slice/libpod-$(id a).scope/container"
 within "user.slice/user-12345.slice/docker-$(id d).scope" # a user may, too
+within "user.slice/user-12346.slice/docker-$(id b).scope" # whose list is a link to one of root
 within "lxc.payload.box"
+within "lxc.payload.a"$'\e[2J'"(b"
 within "docker-$(id 1).scope" # a FIFO
 within "docker-$(id 2).scope" # endless
 within "docker-$(id 3).scope" # huge
@@ -63,6 +65,10 @@ mkdir -p /var/log/pods/{a_b_c,prod_logs-1_${uid/0/f},"x y_z_$uid"}
 lists=$tmp/home/.local/share/containers/storage/overlay-containers
 file $lists/containers.json <<<"[{\"id\":\"$(id a)\",\"names\":[\"mine\"]},{\"id\":\"$(id d)\",\"names\":[\"false\"]}]"
 chown 12345 $lists/containers.json
+linked=$tmp/linked/.local/share/containers/storage/overlay-containers
+mkdir -p $linked && chown -R 12346 "$tmp/linked"
+file $tmp/root.json <<<"[{\"id\":\"$(id b)\",\"names\":[\"secret\"]}]"
+chmod 600 "$tmp/root.json" && ln -s "../../../../../../../../../..$tmp/root.json" $linked/containers.json
 for each in 1 2 3 4 5 6 7; do mkdir -p $docker/$(id $each); done
 mkfifo $docker/$(id 1)/config.v2.json
 ln -s /dev/zero $docker/$(id 2)/config.v2.json
@@ -78,6 +84,7 @@ S
 {
 	cat /etc/passwd
 	echo "somebody:x:12345:12345::$tmp/home:/bin/sh"
+	echo "somebody-else:x:12346:12346::$tmp/linked:/bin/sh"
 } >"$tmp/passwd"
 chmod 755 "$tmp"
 timeout $((60 * slow)) unshare -m bash "$tmp/inside.sh" "$profile" "$tmp" $((3 * slow)) "$uid" "$top" 2>"$err"
@@ -104,7 +111,10 @@ named "a user's Podman" "user.slice/user-12345.slice/user@12345.service/user.sli
 	' \(mine\)'
 named "a user's cgroup does not get the name of root's container" \
 	"user.slice/user-12345.slice/docker-$(id d).scope" ' \(false\)'
+named "a user's list that is a link to a file of root names nothing" \
+	"user.slice/user-12346.slice/docker-$(id b).scope" ''
 named "LXC: the name in the path" "lxc.payload.box" ' \(box\)'
+named "a cgroup's name with control characters and a parenthesis" "lxc.payload.a\?\[2J\(b" ' \(a\?\[2J\?b\)'
 named "a FIFO names nothing" "docker-$(id 1).scope" ''
 named "an endless file names nothing" "docker-$(id 2).scope" ''
 named "a huge one names nothing" "docker-$(id 3).scope" ''
