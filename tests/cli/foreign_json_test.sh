@@ -36,6 +36,16 @@ END
 "$profile" --from in.json --format json >out 2>err
 grep -q '"tgid":77' out || grep -q '"pid":77' out
 check $? "a process id behind a name" "$(head -c 600 out)"
+reads "py-spy's names of threads" 'Thread 5 "x;main 1
+;main 1
+worker;main 4' <<END
+{"profiles":[{"type":"sampled","name":"Thread 17778 \\"worker\\"","unit":"none","samples":[[0]],"weights":[4]},
+{"type":"sampled","name":"Thread 5 \\"x","unit":"none","samples":[[0]],"weights":[1]},
+{"type":"sampled","name":"Thread 8 \\"\\"","unit":"none","samples":[[0]],"weights":[1]}],$frames}
+END
+"$profile" --from in.json --format json >out 2>err
+grep -q '"comm":"worker","pid":0,"tid":17778' out
+check $? "... and their ids" "$(head -c 600 out)"
 reads "events" 't;main 3000000
 t;main;a 5000000' <<END
 {$frames,"profiles":[{"type":"evented","name":"t","unit":"milliseconds","events":[{"type":"O","frame":0,"at":1},

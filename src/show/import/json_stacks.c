@@ -63,6 +63,25 @@ static bool in_kernel(const struct json_stacks *stacks, uint32_t id)
 
 /* ---- who ---- */
 
+/* The thread of `Thread 17778 "worker"`, as py-spy has it: leaves what is between the quotes. */
+static uint32_t take_thread(const char **name, size_t *size)
+{
+	static const char start[] = "Thread ";
+	const char *quote;
+	unsigned long id;
+	char *end;
+
+	if (strncmp(*name, start, strlen(start)) != 0 || (*name)[*size - 1] != '"')
+		return 0;
+	id = strtoul(*name + strlen(start), &end, 10);
+	quote = *end == ' ' ? end + 1 : "";
+	if (id == 0 || id > INT32_MAX || *quote != '"' || quote == *name + *size - 1)
+		return 0;
+	*size -= (size_t)(quote + 2 - *name);
+	*name = quote + 1;
+	return (uint32_t)id;
+}
+
 void json_stacks_who(struct json_stacks *stacks, const char *name)
 {
 	const char *open = strrchr(name, '(');
@@ -71,7 +90,7 @@ void json_stacks_who(struct json_stacks *stacks, const char *name)
 	unsigned long id =
 		open && open[1] >= '0' && open[1] <= '9' ? strtoul(open + 1, &end, 10) : 0;
 
-	stacks->entry = (struct tally_entry){ 0 };
+	stacks->entry = (struct tally_entry){ .tid = take_thread(&name, &size) };
 	if (end && strcmp(end, ")") == 0 && open > name && open[-1] == ' ' && id <= INT32_MAX) {
 		stacks->entry.tgid = (uint32_t)id;
 		size = (size_t)(open - 1 - name);

@@ -45,7 +45,7 @@ void json_stacks_clear(struct json_stacks *stacks);
 int json_stacks_frame(struct json_stacks *stacks, const char *name, const char *module,
 		      const char *file, uint32_t line, uint32_t *ret_id);
 
-/* "gosvc (29752)": a thread, or a process with its id. */
+/* "gosvc (29752)": a thread, or a process with its id; or py-spy's `Thread 17778 "worker"`. */
 void json_stacks_who(struct json_stacks *stacks, const char *name);
 
 /*
