@@ -133,6 +133,13 @@ struct java_candidates {
 	__u32 reserved;
 };
 
+/* What the instructions of a stub do to the stack, one by one. */
+struct java_steps {
+	__u64 at; /* the next instruction */
+	__u64 sp; /* behind it, or of what was pushed */
+	__u64 fp; /* or where in what was pushed it is; 0: it was not */
+};
+
 /* A walk of Java's stack (languages/java.bpf.h). */
 struct java_walk {
 	struct wire_java_process is;
@@ -151,6 +158,8 @@ struct java_walk {
 	__u64 target; /* of the call before the return address that was looked at; 0: not known */
 	struct java_candidates found;
 	struct java_tables tables;
+	struct java_steps steps;
+	__u64 scope[2];		      /* bytes of compressed numbers */
 	__u64 chains[2][JAVA_SCOPES]; /* functions inlined in each other, the innermost first */
 	__u8 header[JAVA_HEADER_ROOM];
 };

@@ -303,7 +303,7 @@ __noinline int walk_some_interp(__u32 number)
 		/* Not called by interp_frames(): calls nest eight times at most. */
 		if (some & INTERP_RUN_PLACED)
 			language_run(number);
-		if (some & PROGRAM_IS_FUNCTION)
+		else if (some & PROGRAM_IS_FUNCTION)
 			language_place(number);
 		end = some & 0xff;
 		OPAQUE(end);

@@ -123,18 +123,27 @@ static __always_inline void java_keep(struct scratch *slot, struct java_place *p
 		place->n = n;
 }
 
-/* Stages a function of a chain; `at`: whether where in it is known. */
-static __always_inline void java_stage_scope(struct scratch *slot, __u32 number, __u64 scope,
-					     bool at)
+/*
+ * Stages a function of a chain; `at`: whether where in it is known. A global function, which the
+ * verifier checks once.
+ */
+__noinline int java_stage_scope(__u32 number, __u32 chain, __u64 which, __u32 at)
 {
-	const struct java_walk *java = &slot->interp.java_walk;
-	__u64 entry = java->tables.metadata + ((scope >> 32) - 1) * sizeof(entry), method = 0;
-	/* One more than the offset, which is -1 before the first bytecode. */
-	__u64 bytecode = (__u32)scope ? (__u32)scope - 1 : 0;
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct java_walk *java;
+	__u64 scope, entry, method = 0, bytecode;
 
+	if (!slot)
+		return 0;
+	java = &slot->interp.java_walk;
+	scope = java->chains[chain & 1][which % JAVA_SCOPES];
+	entry = java->tables.metadata + ((scope >> 32) - 1) * sizeof(entry);
+	/* One more than the offset, which is -1 before the first bytecode. */
+	bytecode = (__u32)scope ? (__u32)scope - 1 : 0;
 	if (entry < java->tables.metadata_end)
 		read_word(&method, entry);
 	java_stage_method(slot, number, method, at ? bytecode : JAVA_NO_BYTECODE);
+	return 0;
 }
 
 /*
@@ -161,15 +170,11 @@ __noinline int java_stage_compiled(__u32 number)
 	/* The next point may be right; the frame before these says that they are a guess. */
 	if (n && found >> 16 && config_has(WIRE_NEAR))
 		for (__u32 i = 0; i < JAVA_SCOPES && i + n < java->next_depth; i++)
-			java_stage_scope(slot, number, java->chains[1][i], true);
+			java_stage_scope(number, 1, i, true);
 	if (!n || found >> 16)
 		interp_stage(slot, LANGUAGE_JAVA, WIRE_SCRIPT_NEAR);
-	for (__u32 i = 0; i < JAVA_SCOPES && i < n; i++) {
-		__u64 which = java->depth - n + i;
-
-		java_stage_scope(slot, number, java->chains[0][which % JAVA_SCOPES],
-				 i || java->same);
-	}
+	for (__u32 i = 0; i < JAVA_SCOPES && i < n; i++)
+		java_stage_scope(number, 0, (__u64)java->depth - n + i, i || java->same);
 	if (!n)
 		java_stage_method(slot, number, java->method, JAVA_NO_BYTECODE);
 	java_keep(slot, place, pc);

@@ -144,28 +144,37 @@ static __always_inline bool java_is_entering(struct scratch *slot, __u32 number,
 #define JAVA_REMOVAL_BYTES  128 /* of code; of them from the address on: */
 #define JAVA_REMOVAL_BEHIND 4
 
-/* Whether `pop %rdx; mov %rbx,%rsp` is over, by which an exception removes a frame; up to jmp
- * *%rbx. */
-static __always_inline bool java_is_removing(struct scratch *slot)
+/*
+ * What the bytes at a place of the copy are: 1, JAVA_REMOVAL; -1, jmp *%rbx. A global function,
+ * which the verifier checks once.
+ */
+__noinline int java_removal_at(__u32 number, __u64 i)
 {
-	const __u8 *code = slot->interp.code;
-	__u64 removing = 0;
+	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	__u32 word;
+
+	OPAQUE(i);
+	if (!slot || i >= JAVA_REMOVAL_BYTES - JAVA_REMOVAL_BEHIND)
+		return -1;
+	word = *(const __u32 *)&slot->interp.code[i];
+	return word == JAVA_REMOVAL ? 1 : (word & 0xffff) == 0xe3ff ? -1 : 0;
+}
+
+/*
+ * Whether `pop %rdx; mov %rbx,%rsp` is over, by which an exception removes a frame, and jmp *%rbx
+ * is not: the last of the two before the address tells.
+ */
+static __always_inline bool java_is_removing(struct scratch *slot, __u32 number)
+{
+	int tells = 0;
 
 	if (bpf_probe_read_user(slot->interp.code, JAVA_REMOVAL_BYTES,
 				(const void *)(slot->walk.pc - JAVA_REMOVAL_BYTES +
 					       JAVA_REMOVAL_BEHIND)))
 		return false;
-	for (__u32 i = 0; i + JAVA_REMOVAL_BEHIND < JAVA_REMOVAL_BYTES; i++) {
-		__u32 word = *(const __u32 *)&code[i];
-
-		/* Without branches: 6.1 takes the loop that clang makes of them for an endless one.
-		 */
-		removing |= word == JAVA_REMOVAL;
-		OPAQUE(removing);
-		removing &= (word & 0xffff) != 0xe3ff;
-		OPAQUE(removing);
-	}
-	return removing;
+	for (__u64 i = 1; i <= JAVA_REMOVAL_BYTES - JAVA_REMOVAL_BEHIND && !tells; i++)
+		tells = java_removal_at(number, JAVA_REMOVAL_BYTES - JAVA_REMOVAL_BEHIND - i);
+	return tells > 0;
 }
 
 /*
@@ -193,7 +202,7 @@ __noinline int java_removed(__u32 number)
 
 	if (!slot)
 		return WIRE_END_STALE;
-	if (!java_is_removing(slot))
+	if (!java_is_removing(slot, number))
 		return JAVA_GO_ON;
 	slot->interp.java_walk.kind = JAVA_ENTRY;
 	sp = slot->walk.registers[UNWIND_SP];

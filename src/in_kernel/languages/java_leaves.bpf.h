@@ -149,6 +149,23 @@ static __always_inline __u32 java_prologue(__u64 code, enum java_state *state)
 
 #define JAVA_PROLOGUE	    12 /* instructions */
 #define JAVA_PROLOGUE_BYTES 64
+#define JAVA_STATE_SHIFT    8 /* of java_prologue_step() */
+
+/*
+ * Takes an instruction of a prologue, in a state: its bytes, and the state behind it, shifted. 0:
+ * it is none. A global function: the verifier goes through it once, and not for each of them.
+ */
+__noinline __u32 java_prologue_step(__u64 at, __u32 before)
+{
+	enum java_state state = before;
+	__u64 code;
+	__u32 size;
+
+	if (!read_word(&code, at))
+		return 0;
+	size = java_prologue(code, &state);
+	return size ? size | (__u32)state << JAVA_STATE_SHIFT : 0;
+}
 
 /*
  * What the instructions from `entry` up to `pc` have done. A global function, which the verifier
@@ -156,43 +173,50 @@ static __always_inline __u32 java_prologue(__u64 code, enum java_state *state)
  */
 __noinline int java_entering(__u64 entry, __u64 pc)
 {
-	enum java_state state = JAVA_POPPED;
+	__u32 state = JAVA_POPPED;
 
-	for (__u32 i = 0; i < JAVA_PROLOGUE && entry < pc; i++) {
-		__u64 code;
-		__u32 size;
+	for (__u32 i = 0; i < JAVA_PROLOGUE && entry < pc && state != JAVA_WHOLE; i++) {
+		__u32 taken = java_prologue_step(entry, state);
 
-		if (!read_word(&code, entry))
+		if (!taken)
 			return JAVA_WHOLE;
-		size = java_prologue(code, &state);
-		if (!size)
-			return JAVA_WHOLE;
-		entry += size;
-		if (state == JAVA_WHOLE)
-			break;
+		entry += taken & ((1u << JAVA_STATE_SHIFT) - 1);
+		state = taken >> JAVA_STATE_SHIFT;
 	}
 	return state;
 }
 
 #define JAVA_WRAPPER_BYTES 128
 
+/* Whether `push %rbp; mov %rsp,%rbp` is at a place of the copy. As java_prologue_step(). */
+__noinline int java_frame_at(__u32 number, __u64 i)
+{
+	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+
+	OPAQUE(i);
+	if (!slot || i > JAVA_WRAPPER_BYTES - sizeof(__u32))
+		return 0;
+	return *(const __u32 *)&slot->interp.code[i] == 0xec8b4855;
+}
+
 /*
  * As java_entering(), of a wrapper, `into` bytes of which are over: some have a short way out
  * before their `push %rbp; mov %rsp,%rbp; sub $N,%rsp`.
  */
-static __always_inline enum java_state java_wrapper_entering(struct scratch *slot, __u64 into)
+static __always_inline enum java_state java_wrapper_entering(struct scratch *slot, __u32 number,
+							     __u64 into)
 {
-	__u8 *code = slot->interp.code;
+	__u64 i = 0;
 
 	if (into >= JAVA_WRAPPER_BYTES ||
-	    bpf_probe_read_user(code, JAVA_WRAPPER_BYTES,
+	    bpf_probe_read_user(slot->interp.code, JAVA_WRAPPER_BYTES,
 				(const void *)slot->interp.java_walk.blob.entry))
 		return JAVA_WHOLE;
-	for (__u32 i = 0; i + 4 < JAVA_WRAPPER_BYTES; i++)
-		if (code[i] == 0x55 && code[i + 1] == 0x48 && code[i + 2] == 0x8b &&
-		    code[i + 3] == 0xec)
-			return into <= i ? JAVA_POPPED : into <= i + 4 ? JAVA_SAVED : JAVA_WHOLE;
-	return JAVA_WHOLE;
+	while (i < JAVA_WRAPPER_BYTES - 4 && !java_frame_at(number, i))
+		i++;
+	if (i == JAVA_WRAPPER_BYTES - 4)
+		return JAVA_WHOLE;
+	return into <= i ? JAVA_POPPED : into <= i + 4 ? JAVA_SAVED : JAVA_WHOLE;
 }
 
 /*
@@ -288,25 +312,37 @@ static __always_inline const struct java_candidates *java_look(struct scratch *s
 
 #define JAVA_AROUND_CALL 9 /* bytes of: push; push; call; pop; pop */
 
+/* Whether two words are pushed at a place of the copy, not around a call. As java_prologue_step().
+ */
+__noinline int java_pushes_at(__u32 number, __u64 i)
+{
+	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const __u8 *code;
+
+	OPAQUE(i);
+	if (!slot || i >= JAVA_CODE_BEFORE - 1)
+		return 0;
+	code = &slot->interp.code[i];
+	if ((code[0] & 0xf8) != 0x50 || (code[1] & 0xf8) != 0x50)
+		return 0;
+	return i + JAVA_AROUND_CALL > JAVA_CODE_BEFORE || code[2] != 0xe8 ||
+	       (code[7] & 0xf8) != 0x58 || (code[8] & 0xf8) != 0x58;
+}
+
 /*
  * Whether words may have been pushed by the instructions before the one that was interrupted: two
  * at once, as one alone would show in the stack pointer. Those around a call are gone behind it.
  */
-static __always_inline bool java_may_have_pushed(struct scratch *slot)
+static __always_inline bool java_may_have_pushed(struct scratch *slot, __u32 number)
 {
-	__u8 *code = slot->interp.code;
+	int pushes = 0;
 
-	if (bpf_probe_read_user(code, JAVA_CODE_BEFORE,
+	if (bpf_probe_read_user(slot->interp.code, JAVA_CODE_BEFORE,
 				(const void *)(slot->walk.pc - JAVA_CODE_BEFORE)))
 		return true;
-	for (__u32 i = 0; i + 1 < JAVA_CODE_BEFORE; i++) {
-		if ((code[i] & 0xf8) != 0x50 || (code[i + 1] & 0xf8) != 0x50)
-			continue;
-		if (i + JAVA_AROUND_CALL > JAVA_CODE_BEFORE || code[i + 2] != 0xe8 ||
-		    (code[i + 7] & 0xf8) != 0x58 || (code[i + 8] & 0xf8) != 0x58)
-			return true;
-	}
-	return false;
+	for (__u64 i = 0; i + 1 < JAVA_CODE_BEFORE && !pushes; i++)
+		pushes = java_pushes_at(number, i);
+	return pushes;
 }
 
 /* Bytes that are pushed around a call, before it or behind it: push; push; call; pop; pop. */
@@ -351,7 +387,7 @@ __noinline int java_whole(__u32 number)
 	if (!found->n)
 		return java_fail(slot, WIRE_SCRIPT_NO_CALLER);
 	if (found->n > 1 && found->fitting != 1 &&
-	    !(found->first_fits && !(sp & 8) && !java_may_have_pushed(slot)))
+	    !(found->first_fits && !(sp & 8) && !java_may_have_pushed(slot, number)))
 		return java_fail(slot, WIRE_SCRIPT_TORN);
 	return java_go_saved(slot, found->pc, found->sp, found->fp);
 }
@@ -388,7 +424,7 @@ __noinline int java_leaf(__u32 number)
 	    java_returns(number, saved[0]) && java->target == java_leads_on(pc, code[1]))
 		state = JAVA_POPPED;
 	if (state == JAVA_WHOLE && blob->kind == JAVA_WRAPPER)
-		state = java_wrapper_entering(slot, pc - blob->entry);
+		state = java_wrapper_entering(slot, number, pc - blob->entry);
 	else if (state == JAVA_WHOLE && pc - blob->entry < JAVA_PROLOGUE_BYTES)
 		state = java_entering(blob->entry, pc);
 	if (state == JAVA_WHOLE)

@@ -242,20 +242,28 @@ __noinline __u64 java_id_at(__u32 number, __u64 method, __u64 function, __u64 by
 
 #define JAVA_POINTS 16 /* steps of the search: 2^16 points of a method at most */
 
-/* A number of 1 to 5 bytes at the beginning of 16, which are then those behind it. */
-static __always_inline __u32 java_take_number(__u64 bytes[2], __u32 excluded)
+/*
+ * A number of 1 to 5 bytes at the beginning of the walk's `scope`, which is then what is behind it.
+ * A global function, which the verifier checks once.
+ */
+__noinline __u32 java_take_number(__u32 number)
 {
-	__u32 value = 0, shift = 0;
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	__u32 value = 0, excluded;
+	__u64 *bytes;
 
+	if (!slot)
+		return 0;
+	bytes = slot->interp.java_walk.scope;
+	excluded = slot->interp.java_walk.is.excluded;
 	for (__u32 i = 0; i < 5; i++) {
 		__u32 byte = bytes[0] & 0xff;
 
 		bytes[0] = bytes[0] >> 8 | bytes[1] << 56;
 		bytes[1] >>= 8;
-		value += (byte - excluded) << shift;
+		value += (byte - excluded) << 6 * i;
 		if (byte < 192)
 			break;
-		shift += 6;
 	}
 	return value;
 }
@@ -302,15 +310,15 @@ __noinline int java_chain(__u32 number, __u32 offset, __u32 which)
 	java = &slot->interp.java_walk;
 	chain = java->chains[which & 1];
 	for (__u32 i = 0; i < JAVA_SCOPES && offset; i++) {
-		__u64 at = java->tables.scopes + offset, bytes[2];
+		__u64 at = java->tables.scopes + offset;
 		__u32 method, bytecode;
 
 		if (at >= java->tables.scopes_end ||
-		    bpf_probe_read_user(bytes, sizeof(bytes), (const void *)at))
+		    bpf_probe_read_user(java->scope, sizeof(java->scope), (const void *)at))
 			return 0;
-		offset = java_take_number(bytes, java->is.excluded);
-		method = java_take_number(bytes, java->is.excluded);
-		bytecode = java_take_number(bytes, java->is.excluded);
+		offset = java_take_number(number);
+		method = java_take_number(number);
+		bytecode = java_take_number(number);
 		chain[i] = (__u64)method << 32 | bytecode;
 		n = i + 1;
 	}
@@ -335,39 +343,46 @@ __noinline int java_point(__u32 number, __u32 offset)
 		if (bpf_probe_read_user(&at, sizeof(at),
 					(const void *)(tables->points + middle * 16)))
 			return 0;
-		if (at <= (__s32)offset)
-			low = middle;
-		else
-			high = middle;
+		BISECT(low, high, middle, (__s64)at, (__s64)(__s32)offset);
 	}
 	return (int)low;
+}
+
+/*
+ * Whether both chains, of `a` and `b` functions, have the same one so far from the outermost: 2, at
+ * the same place in it. A global function, which the verifier checks once.
+ */
+__noinline int java_same(__u32 number, __u32 a, __u32 b, __u32 from_outermost)
+{
+	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct java_walk *java;
+	__u64 one, two;
+
+	if (!slot || from_outermost >= a || from_outermost >= b)
+		return 0;
+	java = &slot->interp.java_walk;
+	one = java->chains[0][(a - 1 - from_outermost) % JAVA_SCOPES];
+	two = java->chains[1][(b - 1 - from_outermost) % JAVA_SCOPES];
+	return one >> 32 != two >> 32 ? 0 : one == two ? 2 : 1;
 }
 
 /*
  * How many functions, from the outermost on, both chains agree on. `*ret_near`: there are others,
  * or may be. `*ret_same`: they agree on where the innermost of these is, too.
  */
-static __always_inline __u32 java_agree(const struct java_walk *java, __u32 a, __u32 b,
-					__u32 *ret_near, __u32 *ret_same)
+static __always_inline __u32 java_agree(__u32 number, __u32 a, __u32 b, __u32 *ret_near,
+					__u32 *ret_same)
 {
-	__u32 n = 0, at = a, other = b;
+	__u32 n = 0, same = 2;
 
-	for (__u32 i = 0; i < JAVA_SCOPES; i++) {
-		__u64 one, two;
-
-		if (!at || !other)
-			break;
-		at--;
-		other--;
-		one = java->chains[0][at % JAVA_SCOPES];
-		two = java->chains[1][other % JAVA_SCOPES];
-		if (one >> 32 != two >> 32)
-			break;
-		n++;
-		*ret_same = one == two;
-		if (one != two)
-			break;
+	for (__u32 i = 0; i < JAVA_SCOPES && same == 2; i++) {
+		same = java_same(number, a, b, i);
+		/* Without a branch: one more if they are the same. */
+		n += (same + 1) >> 1 & 1;
+		OPAQUE(n);
+		OPAQUE(same);
 	}
+	*ret_same = n && same != 1;
 	*ret_near = n < a || n < b;
 	return n;
 }
@@ -410,7 +425,7 @@ __noinline int java_functions(__u32 number)
 		return 0;
 	/* Before the first point, or behind the last one: the method itself, at least. */
 	java->same = 0;
-	a = java_agree(java, a, b, &near, &java->same);
+	a = java_agree(number, a, b, &near, &java->same);
 	return a | near << 16;
 }
 

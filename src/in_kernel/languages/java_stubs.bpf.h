@@ -53,6 +53,74 @@ static __always_inline __u32 java_move(__u64 code)
 
 #define JAVA_TAIL 24 /* instructions */
 
+enum java_tail {
+	JAVA_TAIL_ENDS, /* another instruction follows, or it cannot be read */
+	JAVA_TAIL_GOES_ON,
+	JAVA_TAIL_RETURNS,
+};
+
+/* Where a stub takes its frame pointer from the stack. */
+static __always_inline enum java_tail java_tail_takes_fp(struct scratch *slot, __u32 number,
+							 __u64 at)
+{
+	struct java_steps *steps = &slot->interp.java_walk.steps;
+
+	return window_read(slot, number, &steps->fp, sizeof(steps->fp), at) ? JAVA_TAIL_ENDS
+									    : JAVA_TAIL_GOES_ON;
+}
+
+/*
+ * Takes one of the last instructions of a stub, an enum java_tail. A global function: the verifier
+ * goes through it once, and not for each of them.
+ */
+__noinline int java_tail_step(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct java_steps *steps;
+	__u64 code, at;
+
+	if (!slot)
+		return JAVA_TAIL_ENDS;
+	steps = &slot->interp.java_walk.steps;
+	if (!read_word(&code, steps->at))
+		return JAVA_TAIL_ENDS;
+	if ((code & 0xff) == 0xc3 || (code & 0xffff) == 0xe0ff)
+		return JAVA_TAIL_RETURNS;
+	steps->at++;
+	if ((code & 0xff) == 0xc9) /* leave */
+		steps->sp = steps->fp;
+	if ((code & 0xff) == 0xc9 || (code & 0xff) == 0x5d) { /* pop %rbp */
+		at = steps->sp;
+		steps->sp = at + 8;
+		return java_tail_takes_fp(slot, number, at);
+	}
+	if ((code & 0xffffffff) == 0x246c8b48) { /* mov N(%rsp),%rbp */
+		steps->at += 4;
+		return java_tail_takes_fp(slot, number, steps->sp + (code >> 32 & 0x7f));
+	}
+	if ((code >> 8 & 0xff) == 0x8b && (code >> 24 & 0xff) == 0x24 &&
+	    java_move(code)) { /* mov N(%rsp),REGISTER */
+		steps->at += java_move(code) - 1;
+	} else if ((code & 0xff) == 0x9d || /* popf; pop of any but rax and rsp */
+		   ((code & 0xf8) == 0x58 && (code & 0xff) != 0x58 && (code & 0xff) != 0x5c)) {
+		steps->sp += 8;
+	} else if ((code & 0xf8ff) == 0x5841) {
+		steps->sp += 8;
+		steps->at++;
+	} else if ((code & 0xffffff) == 0xc48348) { /* add $N,%rsp */
+		steps->sp += code >> 24 & 0x7f;
+		steps->at += 3;
+	} else if ((code & 0xffffff) == 0xc48148) {
+		steps->sp += code >> 24 & 0x7fffffff;
+		steps->at += 6;
+	} else if ((code & 0xffffff) == 0x77f8c5) { /* vzeroupper */
+		steps->at += 2;
+	} else {
+		return JAVA_TAIL_ENDS;
+	}
+	return JAVA_TAIL_GOES_ON;
+}
+
 /*
  * The caller of a stub that was interrupted in its last instructions, which take words from the
  * stack and return, or jump to rax: what these will take is known. JAVA_GO_ON: others follow. A
@@ -61,59 +129,62 @@ static __always_inline __u32 java_move(__u64 code)
 __noinline int java_tail(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
-	__u64 pc, sp, fp, code, top;
+	struct java_steps *steps;
+	int taken = JAVA_TAIL_GOES_ON;
+	__u64 top;
 
 	if (!slot)
 		return WIRE_END_STALE;
-	pc = slot->walk.pc;
-	sp = slot->walk.registers[UNWIND_SP];
-	fp = slot->walk.registers[UNWIND_FP];
-	for (__u32 i = 0; i < JAVA_TAIL && read_word(&code, pc); i++) {
-		__u32 size = 1;
-
-		if ((code & 0xff) == 0xc3 || (code & 0xffff) == 0xe0ff)
-			return window_read(slot, number, &top, sizeof(top), sp) ||
-					       !java_returns(number, top)
-				       ? JAVA_GO_ON
-				       : java_go(slot, top, sp + 8, fp);
-		if ((code & 0xff) == 0xc9) /* leave */
-			sp = fp;
-		if ((code & 0xff) == 0xc9 || (code & 0xff) == 0x5d) { /* pop %rbp */
-			if (window_read(slot, number, &fp, sizeof(fp), sp))
-				return JAVA_GO_ON;
-			sp += 8;
-		} else if ((code & 0xffffffff) == 0x246c8b48) { /* mov N(%rsp),%rbp */
-			if (window_read(slot, number, &fp, sizeof(fp), sp + (code >> 32 & 0x7f)))
-				return JAVA_GO_ON;
-			size = 5;
-		} else if ((code >> 8 & 0xff) == 0x8b && (code >> 24 & 0xff) == 0x24 &&
-			   java_move(code)) { /* mov N(%rsp),REGISTER */
-			size = java_move(code);
-		} else if ((code & 0xff) == 0x9d || /* popf; pop of any but rax and rsp */
-			   ((code & 0xf8) == 0x58 && (code & 0xff) != 0x58 &&
-			    (code & 0xff) != 0x5c)) {
-			sp += 8;
-		} else if ((code & 0xf8ff) == 0x5841) {
-			sp += 8;
-			size = 2;
-		} else if ((code & 0xffffff) == 0xc48348) { /* add $N,%rsp */
-			sp += code >> 24 & 0x7f;
-			size = 4;
-		} else if ((code & 0xffffff) == 0xc48148) {
-			sp += code >> 24 & 0x7fffffff;
-			size = 7;
-		} else if ((code & 0xffffff) == 0x77f8c5) { /* vzeroupper */
-			size = 3;
-		} else {
-			break;
-		}
-		pc += size;
-	}
-	return JAVA_GO_ON;
+	steps = &slot->interp.java_walk.steps;
+	steps->at = slot->walk.pc;
+	steps->sp = slot->walk.registers[UNWIND_SP];
+	steps->fp = slot->walk.registers[UNWIND_FP];
+	for (__u32 i = 0; i < JAVA_TAIL && taken == JAVA_TAIL_GOES_ON; i++)
+		taken = java_tail_step(number);
+	if (taken != JAVA_TAIL_RETURNS || window_read(slot, number, &top, sizeof(top), steps->sp) ||
+	    !java_returns(number, top))
+		return JAVA_GO_ON;
+	return java_go(slot, top, steps->sp + 8, steps->fp);
 }
 
 #define JAVA_HEAD	28 /* instructions */
 #define JAVA_HEAD_BYTES 160
+
+/* Takes one of the first instructions of a stub; 0: it is another one. As java_tail_step(). */
+__noinline int java_head_step(__u32 number)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct java_steps *steps;
+	__u32 size;
+	__u64 code;
+
+	if (!slot)
+		return 0;
+	steps = &slot->interp.java_walk.steps;
+	if (!read_word(&code, steps->at))
+		return 0;
+	size = java_move(code);
+	if ((code & 0xf8) == 0x50) {
+		steps->sp += 8;
+		if ((code & 0xff) == 0x55)
+			steps->fp = steps->sp;
+		size = 1;
+	} else if ((code & 0xff) == 0x9c) { /* pushf */
+		steps->sp += 8;
+		size = 1;
+	} else if ((code & 0xf8ff) == 0x5041) {
+		steps->sp += 8;
+		size = 2;
+	} else if ((code & 0xffffff) == 0xec8348) { /* sub $N,%rsp */
+		steps->sp += code >> 24 & 0x7f;
+		size = 4;
+	} else if ((code & 0xffffff) == 0xec8148) {
+		steps->sp += code >> 24 & 0x7fffffff;
+		size = 7;
+	}
+	steps->at += size;
+	return size != 0;
+}
 
 /*
  * The caller of a stub that was interrupted in its first instructions, which push words and make
@@ -123,50 +194,45 @@ __noinline int java_tail(__u32 number)
 __noinline int java_head(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
-	__u64 at, top, sp, fp_top = 0, code, words[2];
+	__u64 top, sp, words[2];
+	struct java_steps *steps;
 
 	if (!slot)
 		return WIRE_END_STALE;
-	at = slot->interp.java_walk.blob.code;
+	steps = &slot->interp.java_walk.steps;
 	sp = slot->walk.registers[UNWIND_SP];
-	top = sp; /* of what they have pushed; no count from 0, each of which the verifier would
-		     follow */
-	if (slot->walk.pc - at >= JAVA_HEAD_BYTES)
+	steps->at = slot->interp.java_walk.blob.code;
+	steps->sp = sp; /* the top of what they have pushed */
+	steps->fp = 0;
+	if (slot->walk.pc - steps->at >= JAVA_HEAD_BYTES)
 		return JAVA_GO_ON;
-	for (__u32 i = 0; i < JAVA_HEAD && at < slot->walk.pc && read_word(&code, at); i++) {
-		__u32 size = java_move(code);
-
-		if ((code & 0xf8) == 0x50) {
-			top += 8;
-			if ((code & 0xff) == 0x55)
-				fp_top = top;
-			size = 1;
-		} else if ((code & 0xff) == 0x9c) { /* pushf */
-			top += 8;
-			size = 1;
-		} else if ((code & 0xf8ff) == 0x5041) {
-			top += 8;
-			size = 2;
-		} else if ((code & 0xffffff) == 0xec8348) { /* sub $N,%rsp */
-			top += code >> 24 & 0x7f;
-			size = 4;
-		} else if ((code & 0xffffff) == 0xec8148) {
-			top += code >> 24 & 0x7fffffff;
-			size = 7;
-		}
-		if (!size)
+	for (__u32 i = 0; i < JAVA_HEAD && steps->at < slot->walk.pc; i++) {
+		if (!java_head_step(number))
 			break;
-		at += size;
 	}
-	if (at != slot->walk.pc || window_read(slot, number, words, sizeof(words), top - 8) ||
+	top = steps->sp;
+	if (steps->at != slot->walk.pc ||
+	    window_read(slot, number, words, sizeof(words), top - 8) ||
 	    !java_returns(number, words[1]))
 		return JAVA_GO_ON;
-	if (!fp_top)
+	if (!steps->fp)
 		return java_go(slot, words[1], top + 8, slot->walk.registers[UNWIND_FP]);
 	/* It was pushed so far below the top. */
-	if (window_read(slot, number, words, sizeof(words[0]), top - (fp_top - sp)))
+	if (window_read(slot, number, words, sizeof(words[0]), top - (steps->fp - sp)))
 		return JAVA_GO_ON;
 	return java_go_saved(slot, words[1], top + 8, words[0]);
+}
+
+/* The return address of a call of the stub at a place of the stack; 0. As java_tail_step(). */
+__noinline __u64 java_returns_here(__u32 number, __u64 at)
+{
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	__u64 pc;
+
+	return slot && !window_read(slot, number, &pc, sizeof(pc), at) &&
+			       java_returns(number, pc) == JAVA_RETURN_HERE
+		       ? pc
+		       : 0;
 }
 
 /*
@@ -176,7 +242,7 @@ __noinline int java_head(__u32 number)
 __noinline int java_called_stub(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
-	__u64 at, saved[2];
+	__u64 at, pc, saved[2];
 
 	if (!slot)
 		return WIRE_END_STALE;
@@ -193,15 +259,11 @@ __noinline int java_called_stub(__u32 number)
 	    !window_read(slot, number, saved, sizeof(saved), slot->walk.registers[UNWIND_FP]) &&
 	    java_returns(number, saved[1]) == JAVA_RETURN_HERE)
 		return java_go_by_fp(slot, number);
-	for (__u32 i = 0; i < JAVA_STUB_WORDS; i++, at += 8) {
-		__u64 fp = slot->walk.registers[UNWIND_FP];
-
-		if (window_read(slot, number, saved, sizeof(saved), at - 8))
-			break;
-		if (java_returns(number, saved[1]) != JAVA_RETURN_HERE)
-			continue;
-		return java_go(slot, saved[1], at + 8, fp);
-	}
+	pc = 0;
+	for (__u32 i = 0; i < JAVA_STUB_WORDS && !pc; i++, at += 8)
+		pc = java_returns_here(number, at);
+	if (pc)
+		return java_go(slot, pc, at, slot->walk.registers[UNWIND_FP]);
 	return JAVA_GO_ON;
 }
 
@@ -284,24 +346,40 @@ static __always_inline int java_framed_leaf(struct scratch *slot, __u32 number, 
 #define JAVA_ADAPTER_BYTES  192
 #define JAVA_ADAPTER_BEFORE 3 /* bytes before those: a call may have begun there */
 
-/* Whether `pop %rax` is over, in an adapter from compiled code: else it comes before a jump. */
-static __always_inline bool java_has_room(struct scratch *slot)
+/*
+ * What the instruction at a place of the copy tells of whether `pop %rax` is over, in an adapter
+ * from compiled code: 1, it is; -1, it is not. A global function, which the verifier checks once.
+ */
+__noinline int java_room_at(__u32 number, __u64 i)
 {
-	__u8 *code = slot->interp.code;
+	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const __u8 *code;
 
-	if (bpf_probe_read_user(code, JAVA_ADAPTER_BEFORE + JAVA_ADAPTER_BYTES,
+	OPAQUE(i); /* the compiler would check i - N, of which Linux 6.1 learns nothing about i */
+	if (!slot || i >= JAVA_ADAPTER_BYTES - 3)
+		return -1;
+	code = &slot->interp.code[JAVA_ADAPTER_BEFORE + i];
+	/* jmp *REGISTER; the offset of a call may look like one. */
+	if (code[0] == 0xff && (code[1] & 0xf8) == 0xe0)
+		return code[-1] != 0xe8 && code[-2] != 0xe8 && code[-3] != 0xe8 ? 1 : -1;
+	/* lea 8(%rsp),%r13; or mov %rsp,%r13 behind it */
+	if ((code[0] == 0x24 && code[1] == 0x08 && code[2] == 0x58) ||
+	    (code[0] == 0x58 && code[1] == 0x4c && code[2] == 0x8b))
+		return -1;
+	return 0;
+}
+
+/* Whether `pop %rax` is over, in an adapter from compiled code: else it comes before a jump. */
+static __always_inline bool java_has_room(struct scratch *slot, __u32 number)
+{
+	int tells = 0;
+
+	if (bpf_probe_read_user(slot->interp.code, JAVA_ADAPTER_BEFORE + JAVA_ADAPTER_BYTES,
 				(const void *)(slot->walk.pc - JAVA_ADAPTER_BEFORE)))
 		return false;
-	for (__u32 i = JAVA_ADAPTER_BEFORE; i + 3 < JAVA_ADAPTER_BEFORE + JAVA_ADAPTER_BYTES; i++) {
-		/* jmp *REGISTER; the offset of a call may look like one. */
-		if (code[i] == 0xff && (code[i + 1] & 0xf8) == 0xe0)
-			return code[i - 1] != 0xe8 && code[i - 2] != 0xe8 && code[i - 3] != 0xe8;
-		/* lea 8(%rsp),%r13; or mov %rsp,%r13 behind it */
-		if ((code[i] == 0x24 && code[i + 1] == 0x08 && code[i + 2] == 0x58) ||
-		    (code[i] == 0x58 && code[i + 1] == 0x4c && code[i + 2] == 0x8b))
-			return false;
-	}
-	return false;
+	for (__u64 i = 0; i < JAVA_ADAPTER_BYTES - 3 && !tells; i++)
+		tells = java_room_at(number, i);
+	return tells > 0;
 }
 
 /*
@@ -326,7 +404,7 @@ __noinline int java_adapter_leaf(__u32 number)
 		(code[1] & 0xffffffff) == 0x24048948 || code[0] >> 56 == 0x58) &&
 	       java_returns(number, rax);
 	sender = slot->walk.registers[JAVA_REGISTER_SENDER];
-	room = java_has_room(slot);
+	room = java_has_room(slot, number);
 	/* libjvm is called, to let the caller call the interpreter; registers are saved for it. */
 	if (!room && sender > sp && sender - sp <= JAVA_MOST_FRAME &&
 	    !window_read(slot, number, &called, sizeof(called), sender) &&

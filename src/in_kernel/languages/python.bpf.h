@@ -101,11 +101,11 @@ static __always_inline int python_step(struct scratch *slot, __u32 number)
 }
 
 /*
- * For the verifier's sake, fewer steps at a time than with other languages: they are inlined. The
- * rounds are not in a function of their own: Linux 6.1 allows 512 bytes of stack in all.
+ * The verifier goes through each step that is taken at a time, and through each round: so there are
+ * rounds of rounds, as many frames as with other languages in all.
  */
-#define PYTHON_STEPS  4
-#define PYTHON_ROUNDS (INTERP_ROUNDS * INTERP_STEPS / PYTHON_STEPS)
+#define PYTHON_STEPS 2
+#define PYTHON_SOME  (INTERP_STEPS / PYTHON_STEPS)
 
 /* Stages up to PYTHON_STEPS frames; an enum interp_step. */
 __noinline int python_steps(__u32 number)
@@ -117,6 +117,18 @@ __noinline int python_steps(__u32 number)
 		return INTERP_FAILED;
 	for (__u32 i = 0; i < PYTHON_STEPS && step == INTERP_MORE; i++) {
 		step = python_step(slot, number);
+		OPAQUE(step);
+	}
+	return step;
+}
+
+/* Stages up to INTERP_STEPS frames; an enum interp_step. */
+__noinline int python_some(__u32 number)
+{
+	int step = INTERP_MORE;
+
+	for (__u32 i = 0; i < PYTHON_SOME && step == INTERP_MORE; i++) {
+		step = python_steps(number);
 		OPAQUE(step);
 	}
 	return step;
@@ -415,25 +427,34 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
 	interp_stage(slot, LANGUAGE_PYTHON, python_id_at(interp, number, known, code, instruction));
 }
 
-/* Stages the next frame object; with records, the one that belongs to the next record. */
-static __always_inline void python_object_run(struct scratch *slot, __u32 number)
+/*
+ * Stages the next frame object; with records, the one that belongs to the next record. A global
+ * function: what it takes of the stack is free again when frames are walked.
+ */
+__noinline int python_object_run(__u32 number)
 {
-	struct interpreter_walk *interp = &slot->interp;
-	__u64 record = interp->next;
+	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
+	struct interpreter_walk *interp;
+	__u64 record;
 
+	if (!slot)
+		return 0;
+	interp = &slot->interp;
+	record = interp->next;
 	if (interp->ordered) {
 		interp->python_walk.object = record;
 		interp->anchor = 1;
 		python_take_object(slot, number);
 		interp->next = interp->python_walk.object;
-		return;
+		return 0;
 	}
 	interp->next = 0;
 	if (record == interp->python_walk.last ||
 	    !read_word(&interp->next, record + interp->python.cframe_previous))
-		return;
+		return 0;
 	interp->anchor = record;
 	python_take_object(slot, number);
+	return 0;
 }
 
 /* Stages the next run and its anchor; without one, `anchor` is 0. */
@@ -449,16 +470,14 @@ __noinline int python_run(__u32 number)
 	interp = &slot->interp;
 	if (!interp_begin_run(interp))
 		return 0;
-	if (interp->python.form >= WIRE_PYTHON_OBJECTS) {
-		python_object_run(slot, number);
-		return 0;
-	}
+	if (interp->python.form >= WIRE_PYTHON_OBJECTS)
+		return python_object_run(number);
 	if (interp->python.form == WIRE_PYTHON_FRAMES)
 		interp->frame = interp->next;
 	else if (!python_begin_record(slot, number))
 		return 0;
-	for (__u32 i = 0; i < PYTHON_ROUNDS && step == INTERP_MORE; i++) {
-		step = python_steps(number);
+	for (__u32 i = 0; i < INTERP_ROUNDS && step == INTERP_MORE; i++) {
+		step = python_some(number);
 		OPAQUE(step);
 	}
 	if (step == INTERP_MORE)
