@@ -4,6 +4,9 @@
  *
  *	ARCH_HAS_ORC	it has ORC tables of its own code (bpf/orc.bpf.h)
  *	ARCH_STACK_SIZE	bytes of a thread's stack in it
+ *	ARCH_RETURN_CALLED	the offset in the trampoline of return probes behind its system
+ *			call, which takes the return; from there on it only restores
+ *	ARCH_RETURN_PUSHED(offset)	bytes that the trampoline has on the stack there
  */
 #ifndef STACKTALLY_ARCH_KERNEL_H
 #define STACKTALLY_ARCH_KERNEL_H

@@ -10,6 +10,8 @@
  *	hit_user_code(ctx)		whether the clock interrupted user code
  *	end_of_mode(mode)		whether code of that mode can be walked
  *	entry_caller(walk, ret_caller)	the caller, at the first instruction of a function
+ *	BREAKPOINT			the byte that execution stops behind; 0: it stops at it
+ *	did_probed_push(walk)		the instruction of one byte before it was executed
  *	kernel_adds_caller()		whether bpf_get_stack() does so itself
  */
 #ifndef STACKTALLY_ARCH_USER_REGISTERS_BPF_H

@@ -63,3 +63,11 @@ static __always_inline bool kernel_adds_caller(void)
 {
 	return false;
 }
+
+#define BREAKPOINT 0
+
+static __always_inline bool did_probed_push(const struct unwind_walk *walk)
+{
+	(void)walk;
+	return false;
+}

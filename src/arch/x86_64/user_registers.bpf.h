@@ -73,6 +73,21 @@ static __always_inline long entry_caller(const struct unwind_walk *walk, __u64 *
 				   (const void *)walk->registers[UNWIND_SP]);
 }
 
+#define BREAKPOINT 0xcc /* int3 */
+
+/* The kernel emulates probed `push`es; those of one byte push one of the first eight registers. */
+static __always_inline bool did_probed_push(const struct unwind_walk *walk)
+{
+	__u64 word = 0;
+	bool pushed = false;
+
+	if (bpf_probe_read_user(&word, sizeof(word), (const void *)walk->registers[UNWIND_SP]))
+		return false;
+	_Pragma("unroll") for (int i = 0; i < 8; i++)
+		pushed |= i != UNWIND_SP && word == walk->registers[i];
+	return pushed;
+}
+
 /*
  * Whether bpf_get_stack() itself adds the caller of a probed function. On x86, it does since
  * cfa7f3d2c526 (Linux 6.12) if the probe is on `push %rbp` or `endbr`. Comparing the first callers

@@ -116,10 +116,19 @@ struct uprobes_state {
 };
 
 struct mm_struct {
+	unsigned long flags;
 	struct uprobes_state uprobes_state;
 	unsigned long exec_vm;	   /* pages of executable mappings */
 	unsigned long start_stack; /* the stack pointer that the program began with */
 };
+
+struct mm_struct___6_18 {
+	struct {
+		unsigned long __mm_flags[1];
+	} flags;
+};
+
+#define MM_HAS_UPROBES (1ul << 19) /* MMF_HAS_UPROBES */
 
 typedef struct {
 	int counter;

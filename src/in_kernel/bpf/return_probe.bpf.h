@@ -7,6 +7,7 @@
 #ifndef STACKTALLY_BPF_RETURN_PROBE_BPF_H
 #define STACKTALLY_BPF_RETURN_PROBE_BPF_H
 
+#include "arch/kernel.h"
 #include "bpf/hints.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
@@ -16,54 +17,93 @@
 /* Bytes from the place of a return address to the stack pointer behind the return. */
 #define RETURN_SIZE sizeof(__u64)
 
-/*
- * The first of the task's return instances, if the walk is at the trampoline: a caller's address is
- * its first byte; what was interrupted there is any of its bytes. Else NULL.
- */
+/* The current task's return instances, the last call first; NULL: none, or another process's walk. */
 static __always_inline const struct return_instance *pending_returns(const struct unwind_walk *walk)
 {
 	const struct task_struct *task = current_task();
 	const struct uprobe_task *probed = NULL;
-	const struct xol_area *area;
-	__u64 offset;
 
-	if (!bpf_core_field_exists(task->utask) || !bpf_core_field_exists(probed->return_instances))
-		return NULL;
-	area = BPF_CORE_READ(task, mm, uprobes_state.xol_area);
-	if (!area)
-		return NULL;
-	offset = walk->pc - BPF_CORE_READ(area, vaddr);
-	if (offset >= (walk->exact ? XOL_SLOT : 1))
+	if (walk->tgid != bpf_get_current_pid_tgid() >> 32 ||
+	    !bpf_core_field_exists(task->utask) || !bpf_core_field_exists(probed->return_instances))
 		return NULL;
 	probed = BPF_CORE_READ(task, utask);
 	return probed ? BPF_CORE_READ(probed, return_instances) : NULL;
 }
 
+/* The walk's offset in the trampoline, if it is there: a caller's address is its first byte. */
+static __always_inline bool at_trampoline(const struct unwind_walk *walk, __u64 *ret_offset)
+{
+	const struct xol_area *area;
+	__u64 offset;
+
+	area = BPF_CORE_READ(current_task(), mm, uprobes_state.xol_area);
+	if (!area)
+		return false;
+	offset = walk->pc - BPF_CORE_READ(area, vaddr);
+	*ret_offset = offset;
+	return walk->exact ? offset < XOL_SLOT : offset == 0 || offset == ARCH_RETURN_CALLED;
+}
+
 /*
  * If a walk ended with `end` because it is at the trampoline, moves it to the address in whose
  * place that is, and returns 1: the last frame is to be walked again. Instances that a longjmp()
- * left behind have another place. A thread that runs the trampoline returns from the function of
- * the first. A global function: the verifier checks it once.
+ * left behind have another place. A thread that runs the trampoline may have words on the stack; it
+ * has taken the return itself when no instance has the place. A global function: the verifier
+ * checks it once.
  */
 __noinline int take_pending_return(__u32 number, __u32 end)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
 	const struct return_instance *pending;
-	__u64 place;
+	__u64 sp, pushed, offset = 0, caller = 0;
 
 	if (!slot || (end != WIRE_END_NO_MAPPING && end != WIRE_END_SPECIAL) ||
-	    slot->walk.tgid != bpf_get_current_pid_tgid() >> 32)
+	    !at_trampoline(&slot->walk, &offset))
 		return 0;
+	sp = slot->walk.registers[UNWIND_SP];
+	pushed = ARCH_RETURN_PUSHED(offset);
 	pending = pending_returns(&slot->walk);
-	place = slot->walk.registers[UNWIND_SP] - RETURN_SIZE;
-	if (slot->walk.exact && pending)
-		place = BPF_CORE_READ(pending, stack);
 	for (__u32 i = 0; i < RETURNS_PENDING && pending; i++) {
-		if (BPF_CORE_READ(pending, stack) == place) {
+		__u64 behind = BPF_CORE_READ(pending, stack) + RETURN_SIZE;
+
+		/* The system call works on the stack as it was before the trampoline. */
+		if (behind == sp + pushed || behind == sp) {
 			slot->walk.pc = BPF_CORE_READ(pending, orig_ret_vaddr);
-			slot->walk.registers[UNWIND_SP] = place + RETURN_SIZE;
+			slot->walk.registers[UNWIND_SP] = behind;
 			slot->walk.exact = 0;
 			return 1;
+		}
+		pending = BPF_CORE_READ(pending, next);
+	}
+	if (offset < ARCH_RETURN_CALLED ||
+	    bpf_probe_read_user(&caller, sizeof(caller), (void *)(sp + pushed - RETURN_SIZE)))
+		return 0;
+	slot->walk.pc = caller;
+	slot->walk.registers[UNWIND_SP] = sp + pushed;
+	slot->walk.exact = 0;
+	return 1;
+}
+
+/*
+ * Puts return addresses where a copy of a stack has the trampoline's: frames[at] is the first of
+ * its `words`, which the stack has at `from`. A global function: the verifier checks it once.
+ */
+__noinline int restore_returns(__u32 number, __u32 at, __u32 words, __u64 from)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const struct return_instance *pending;
+
+	if (!slot)
+		return 0;
+	pending = pending_returns(&slot->walk);
+	for (__u32 i = 0; i < RETURNS_PENDING && pending; i++) {
+		__u64 to = (BPF_CORE_READ(pending, stack) - from) / sizeof(__u64);
+
+		if (to < words) {
+			to += at;
+			OPAQUE(to);
+			if (to < SCRATCH_WORDS)
+				slot->frames[to] = BPF_CORE_READ(pending, orig_ret_vaddr);
 		}
 		pending = BPF_CORE_READ(pending, next);
 	}

@@ -16,6 +16,7 @@
 
 #include "bpf/hints.h"
 #include "bpf/kernel.bpf.h"
+#include "bpf/return_probe.bpf.h"
 #include "bpf/scratch.bpf.h"
 
 /* Whether user space may know, or learn soon, what a walk that ended so was missing. */
@@ -102,6 +103,7 @@ __noinline int stack_copy_append(__u32 number, __u32 words)
 		size += chunk;
 	}
 	rest->size = (__u32)size;
+	restore_returns(number, (__u32)(at / sizeof(__u64)), (__u32)(size / sizeof(__u64)), from);
 	return sizeof(*rest) + slot->rest_runs * sizeof(__u64) + size;
 }
 

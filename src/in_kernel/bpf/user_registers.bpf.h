@@ -53,6 +53,36 @@ static __always_inline __u32 take_saved_registers(const void *at, struct pt_regs
 	return WIRE_END_NONE;
 }
 
+static __always_inline bool may_have_probes(const struct mm_struct *mm)
+{
+	const struct mm_struct___6_18 *since_6_18 = (const void *)mm;
+	unsigned long flags = 0;
+
+	if (bpf_core_field_exists(since_6_18->flags.__mm_flags))
+		flags = BPF_CORE_READ(since_6_18, flags.__mm_flags[0]);
+	else if (bpf_core_field_exists(mm->flags))
+		flags = BPF_CORE_READ(mm, flags);
+	return flags & MM_HAS_UPROBES;
+}
+
+/*
+ * A thread that has run into a probe's breakpoint stands behind it until the kernel takes it back,
+ * and may wait for a CPU there. Moves the walk to the probed instruction. Padding before a function
+ * may consist of breakpoints, too: more than one, but for a rare byte.
+ */
+static __always_inline void leave_breakpoint(const struct task_struct *task,
+					     struct unwind_walk *walk)
+{
+	__u8 code[2] = { 0 };
+
+	if (!walk->exact || !may_have_probes(BPF_CORE_READ(task, mm)))
+		return;
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(walk->pc - sizeof(code))))
+		return;
+	if (code[1] == BREAKPOINT && code[0] != BREAKPOINT && !did_probed_push(walk))
+		walk->pc--;
+}
+
 /*
  * Puts the user registers into the slot's walk: those of `ctx` if `in_user`, else the saved ones.
  * WIRE_END_NONE, WIRE_END_REGISTERS (not to be had), WIRE_END_COMPAT (a 32-bit process) or
@@ -74,6 +104,8 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 
 		if (end)
 			return end;
+		if (BREAKPOINT)
+			leave_breakpoint(task, walk);
 	}
 	return end_of_mode(mode);
 }

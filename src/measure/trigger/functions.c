@@ -49,6 +49,7 @@ static int add(struct finding *finding, struct function function, const struct f
 	function.unprobeable = sent->unprobeable != 0;
 	function.emulated = sent->emulated != 0;
 	function.doubtful = sent->doubtful != 0;
+	function.uncalled = sent->uncalled != 0;
 	function.more = sent->more != 0;
 	found->items[found->n++] = function;
 	return 0;

@@ -24,6 +24,7 @@ struct function {
 	bool unprobeable;     /* its first instruction is (trigger/unprobeable.h) */
 	bool doubtful;	      /* no instruction may begin there (trigger/instruction_start.h) */
 	bool emulated;	      /* the same */
+	bool uncalled;	      /* with `calls`: a program begins there, with no return address */
 	bool more;	      /* one more place of the function before (trigger/function_entry.h) */
 	const char *version;  /* of the symbol; "": none. With `details`; else NULL */
 	const char *readable; /* a mangled name as people write it; "": it is. The same */

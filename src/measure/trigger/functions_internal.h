@@ -54,7 +54,7 @@ enum function_is {
 struct function_sent {
 	uint64_t at;
 	uint32_t is;
-	uint8_t unprobeable, emulated, doubtful;
+	uint8_t unprobeable, emulated, doubtful, uncalled;
 	uint8_t more; /* one more place of the function before */
 };
 

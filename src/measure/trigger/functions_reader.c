@@ -340,6 +340,15 @@ static int send_later(struct reader *reader, const struct place *place)
 	return 0;
 }
 
+/*
+ * The kernel jumps to where a program begins, and has the number of arguments where a return
+ * address would be: the kernel would put that of a return probe in its place.
+ */
+static bool is_uncalled(const struct reader *reader, const struct found *found)
+{
+	return reader->question->calls && found->at == reader->elf->entry;
+}
+
 static int place(struct reader *reader, const struct found *found)
 {
 	const struct code_point *point = &reader->question->point;
@@ -363,6 +372,7 @@ static int place(struct reader *reader, const struct found *found)
 								  .is = FUNCTION_PLAIN,
 								  .unprobeable = entry.unprobeable,
 								  .emulated = entry.emulated,
+								  .uncalled = is_uncalled(reader, found),
 								  .more = i > 0 },
 							.name = found->name,
 							.version = found->version });

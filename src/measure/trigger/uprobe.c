@@ -207,7 +207,7 @@ static uint32_t list_sites(const struct functions *functions, struct site *sites
 	for (uint32_t i = 0; i < functions->n; i++) {
 		const struct function *function = &functions->items[i];
 
-		if (!function->unprobeable && !function->doubtful)
+		if (!function->unprobeable && !function->doubtful && !function->uncalled)
 			sites[n++] = (struct site){ .name = function->name,
 						    .offset = function->offset,
 						    .more = function->more,
@@ -227,6 +227,9 @@ static void name_left_out(struct probes *probes, const struct functions *functio
 			probes_leave_out(probes, functions->items[i].name,
 					 "the debug information names a place where it is not "
 					 "known that an instruction begins");
+		else if (functions->items[i].uncalled)
+			probes_leave_out(probes, functions->items[i].name,
+					 "a program begins there, and it does not return");
 		else if (functions->items[i].unprobeable)
 			probes_leave_out(probes, functions->items[i].name,
 					 "begins with an instruction that probes break");
@@ -326,6 +329,10 @@ static int make_sites(const struct spec *spec, struct library *library, struct f
 		return error_set(err, -EOPNOTSUPP,
 				 "%.200s of %.200s cannot be traced safely: where the debug "
 				 "information has it, it is not known that an instruction begins",
+				 bad->name, library->path);
+	if (n == 0 && bad->uncalled)
+		return error_set(err, -EOPNOTSUPP,
+				 "%.200s of %.200s does not return: a program begins there",
 				 bad->name, library->path);
 	if (n == 0)
 		return error_set(

@@ -83,6 +83,24 @@ if have_uprobes; then
 		[ "$(total "$out")" -ge 119000 ] && [ "$(total "$out")" -lt 60000000 ]
 	check $? "folded stacks have microseconds" "$(cat "$out")"
 
+	# The number of arguments is where a return address would be.
+	cat >"$tmp/arguments.c" <<'C'
+int main(int argc, char **argv) { (void)argv; return argc; }
+C
+	"${CC:-cc}" -o "$tmp/arguments" "$tmp/arguments.c" 2>"$err" || fail "compiled" "$(cat "$err")"
+	"$stackcount" --time -f "$tmp/arguments:*" -- "$tmp/arguments" a b c >"$out" 2>"$err"
+	grep -qE ';main [0-9]+$' "$out"
+	check $? "all functions of a program" "$(cat "$out" "$err")"
+	says "where it begins is left out" '_start .a program begins there, and it does not return'
+	"$stackcount" --time -f -D 100 "$tmp/arguments:*" >"$tmp/said" 2>&1 &
+	started+=("$!")
+	await 30 grep -q '^Tracing' "$tmp/said"
+	"$tmp/arguments" a b c
+	is "a program has its arguments while they are probed" "$?" 4
+	kill "${started[-1]}"
+	fails 1 "a program's begin has no time" '_start of .* does not return: a program begins there' \
+		--time -D 1 "$tmp/arguments:_start"
+
 	fails 1 "exceptions would end the program" 'has exceptions: .* if none leaves .*, add --force$' \
 		--time -D 1 "$programs/cplusplus:main"
 else
