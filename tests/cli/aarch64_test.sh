@@ -3,6 +3,7 @@
 # The commands that are crossed to aarch64 (make ARCH=aarch64), and rows of files of aarch64, which
 # are compiled on any machine: compared with binutils' readelf, and code without CFI with the CFI of
 # code that has it. aarch64_test.sh BUILD
+# kind: layouts
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$here/../..

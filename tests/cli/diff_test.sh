@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --diff: changes since a recording, a folded file or a pprof file: diff_test.sh BUILD
+# kind: comparisons
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 profile=$1/profile

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Folded stacks as other programs write them, packed and from pipes: foreign_folded_test.sh BUILD
+# kind: foreign files
 set -u
 export LC_ALL=C
 profile=$1/profile

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # JSON of speedscope and of the Firefox Profiler, whole and damaged, and perf's data:
 # foreign_json_test.sh BUILD
+# kind: foreign files
 set -u
 build=$(cd "$1" && pwd)
 profile=$build/profile

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The text of perf script, and formats that are not read: foreign_perf_test.sh BUILD
+# kind: foreign files
 set -u
 export LC_ALL=C
 profile=$1/profile

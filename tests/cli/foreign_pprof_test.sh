@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # pprof files of other programs, and damaged ones: foreign_pprof_test.sh BUILD
+# kind: foreign files
 set -u
 profile=$1/profile
 top=$(cd "$(dirname "$0")/../.." && pwd)

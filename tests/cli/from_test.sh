@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --from answers each option or refuses it: from_test.sh BUILD
+# kind: foreign files
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$1

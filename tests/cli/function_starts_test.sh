@@ -4,6 +4,7 @@
 # Compares where functions of stripped programs begin with the symbols that were stripped:
 # function_starts_test.sh BUILD. Needs no root.
 # all: it reads every program of the machine; unwind_rows_test.sh reads some
+# kind: layouts
 build=${1:?}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 tmp=$(mktemp -d)

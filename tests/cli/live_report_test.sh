@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # After --live a terminal gets a report only if one was asked for: live_report_test.sh BUILD
+# kind: outputs
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 recording=$top/tests/golden/recordings/profile.stacktally

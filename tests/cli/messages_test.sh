@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # docs/messages.md, the source and the tests have the same messages: messages_test.sh BUILD
 # Reports of this kind: an empty answer without a word, and an option that is silently dropped.
+# kind: silence
 . "$(dirname "$0")/../check.bash"
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)

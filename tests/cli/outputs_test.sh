@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The files that -o writes, and who may read them: outputs_test.sh BUILD
+# kind: outputs
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 profile=$1/profile

@@ -3,6 +3,7 @@
 # Flame graphs in the programs that show them: xmllint reads the SVG, Chromium both formats:
 # pages_test.sh BUILD. Pages and screenshots are kept in BUILD/pages.
 # timeout: 600
+# kind: outputs
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "$1" && pwd) || exit 2

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Counts as perf's samples: the times show no phases that never were: perf_script_test.sh BUILD
+# kind: time
 set -u
 profile=$1/profile
 tmp=$(mktemp -d)

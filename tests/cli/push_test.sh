@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --push against servers and networks that fail, without a measurement: push_test.sh BUILD
 # timeout: 200
+# kind: outputs
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 client=$1/tests/push/client

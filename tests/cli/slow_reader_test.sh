@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A report whose reader does not read says what it waits for: slow_reader_test.sh BUILD
 # Reports of this kind: a command that does not end, and nothing tells why.
+# kind: time
 set -u
 profile=$1/profile
 top=$(cd "$(dirname "$0")/../.." && pwd)

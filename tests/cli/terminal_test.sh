@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Names of files, commands and threads cannot control the terminal: terminal_test.sh BUILD
+# kind: strangers
 set -u
 export LC_ALL=C
 profile=$1/profile

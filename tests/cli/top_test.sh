@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The table that a terminal gets, and tables of functions: top_test.sh BUILD
+# kind: silence
 set -u
 export LC_ALL=C TERM=xterm
 unset NO_COLOR

@@ -5,6 +5,7 @@
 # tests/workloads/unwind, and shows that walks by wrong rules are found: unwind_oracle_test.sh
 # BUILD. STACKTALLY_ORACLE=long begins at the first instruction of the dynamic linker, and sends a
 # signal before every second instruction of all programs; it takes minutes.
+# kind: callers
 build=${1:?}
 shadow=$build/tests/walks/oracle/shadow
 programs=$build/tests/workloads/unwind

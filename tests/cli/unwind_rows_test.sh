@@ -3,6 +3,7 @@
 # timeout: 1200
 # Compares our unwinding rows with those that binutils and elfutils read from the same files:
 # unwind_rows_test.sh BUILD. With UNWIND_ROWS=all, for every ELF file of this machine.
+# kind: callers
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$here/../..

@@ -3,6 +3,7 @@
 # Prints recordings and compares the output with tests/golden/expected, byte for byte.
 #	golden_test.sh BUILD_DIR		compares; its two programs are linked with BUILD_DIR/libcore.a
 #	golden_test.sh --write BUILD_DIR	overwrites recordings and expected output: read the diff
+# kind: foreign files
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 write=

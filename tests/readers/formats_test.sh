@@ -3,6 +3,7 @@
 # timeout: 600
 # Other programs read our formats and find the same samples in each:
 # formats_test.sh BUILD
+# kind: foreign files
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 here=$top/tests/readers

@@ -3,6 +3,7 @@
 # Functions and lines of sleeping threads of interpreted programs, against the programs' own accounts, in dumps and in
 # time off the CPU: dump_interpreters_test.sh BUILD
 # timeout: 300
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 here=$(dirname "$0")
 

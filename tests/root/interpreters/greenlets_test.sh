@@ -3,6 +3,7 @@
 # The stack of a greenlet ends where the greenlet began, with a reason: a report of stacks that go on into the
 # frames of others: greenlets_test.sh BUILD
 # timeout: 60
+# kind: switched stacks
 . "$(dirname "$0")/../harness.bash" "$1"
 python=/usr/bin/python3
 if ! $python -c 'import greenlet' 2>"$fate"; then

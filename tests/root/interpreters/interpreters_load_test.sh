@@ -3,6 +3,7 @@
 # This kernel's verifier takes the programs that walk interpreters, all of them at once, by each kind of
 # trigger, and they show functions: interpreters_load_test.sh BUILD
 # timeout: 300
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 # Each works for some ms of CPU time and then sleeps for ten times as long: all of them together leave an
 # emulated machine time for the measurement.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Processes that forge a Java virtual machine: the walk takes bounded time, and nothing but their own stacks is
 # spoiled: java_forged_test.sh BUILD
+# kind: strangers
 . "$(dirname "$0")/interpreters.bash" "$1"
 here=$(dirname "$0")
 command -v "${CC:-gcc}" >/dev/null || {

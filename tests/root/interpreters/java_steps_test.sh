@@ -3,6 +3,7 @@
 # Walks of Java at each instruction of generated code, against the calls that were followed to it: java_steps_test.sh
 # BUILD. All releases and compilers with TEST_ALL.
 # timeout: 900
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 here=$(dirname "$0") stepper=$1/tests/walks/oracle/java_steps
 command -v javac >/dev/null || {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Functions of Java programs, against the programs' own accounts: java_test.sh BUILD
 # timeout: 400
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 here=$(dirname "$0")
 can 'user probes' || have_uprobes || {

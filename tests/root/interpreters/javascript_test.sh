@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Functions of JavaScript programs, against the programs' own accounts: javascript_test.sh BUILD
 # timeout: 400
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 . "$(dirname "$0")/../../npm.bash"
 here=$(dirname "$0")

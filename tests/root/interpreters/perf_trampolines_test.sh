@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Functions of Python beside those that `python3 -X perf` gives native frames: perf_trampolines_test.sh BUILD
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 root=$("$(dirname "$0")/../../root_of" trixie python3.13 2>"$err") || {
 	skip "functions beside those of -X perf" "$(tail -n 1 "$err")"

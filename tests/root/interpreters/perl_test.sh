@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Functions of Perl programs, against the programs' own accounts: perl_test.sh BUILD
 # timeout: 300
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 here=$(dirname "$0")
 can 'user probes' || have_uprobes || {

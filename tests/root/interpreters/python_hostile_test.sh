@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A process that forges its interpreter's state: each call is counted, the walk takes bounded time, and
 # nothing but the process's own stacks is spoiled: python_hostile_test.sh BUILD
+# kind: strangers
 . "$(dirname "$0")/interpreters.bash" "$1"
 here=$(dirname "$0")
 can 'user probes' || have_uprobes || {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # CPython that is not walked says so beside the evaluator's frames: python_refused_test.sh BUILD
 # all: it needs interpreters of two other releases; python_hostile_test.sh has one refused
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 here=$(dirname "$0")
 can 'user probes' || have_uprobes || {

@@ -3,6 +3,7 @@
 # Short programs that a wrapper runs have their functions from the first call on, from Linux 5.17 on:
 # short_programs_test.sh BUILD
 # timeout: 60
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 event=t:syscalls:sys_enter_getppid
 if [ "$(printf '%s\n' 5.17 "$(uname -r)" | sort -V | head -n 1)" != 5.17 ]; then

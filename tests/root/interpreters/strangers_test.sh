@@ -5,6 +5,7 @@
 # BUILD. Each function that a stack has must be of its own program. BUILD/poisoned has the same commands
 # with BPF programs that overwrite the slot between walks, so that a frame that a walk did not write shows.
 # timeout: 240
+# kind: strangers
 . "$(dirname "$0")/interpreters.bash" "$1"
 . "$(dirname "$0")/../../npm.bash"
 build=$1

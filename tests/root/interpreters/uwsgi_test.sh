@@ -3,6 +3,7 @@
 # Python in a program that is no interpreter: uWSGI with its plugin and libpython, in two threads:
 # uwsgi_test.sh BUILD
 # all: wsgi_test.sh measures the same kind of server
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 here=$(dirname "$0")
 can 'user probes' || have_uprobes || {

@@ -3,6 +3,7 @@
 # A WSGI application under load: Flask and its template engine, SQLite, gunicorn with two threads:
 # wsgi_test.sh BUILD
 # timeout: 300
+# kind: own frames
 . "$(dirname "$0")/interpreters.bash" "$1"
 here=$(dirname "$0")
 

@@ -4,6 +4,7 @@
 # none is lost, memory is bounded, and a well-behaved client is served: live_clients_test.sh BUILD
 # timeout: 200
 # shellcheck source=tests/root/harness.bash
+# kind: strangers
 . "$(dirname "$0")/../harness.bash" "$1"
 if [ "$slow" -ne 1 ]; then
 	skip "200 clients" "an emulated machine is too slow to start them"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The live page in headless Chromium: live_page_test.sh BUILD. Screenshots are kept in BUILD/pages.
 # timeout: 600
+# kind: outputs
 build=$1
 if [ -n "${STACKTALLY_VM-}" ]; then
 	echo "skip the page in a browser: an emulated machine is too slow for one, and has no network"

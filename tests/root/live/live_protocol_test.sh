@@ -3,6 +3,7 @@
 # The replies of --live, also to hostile requests: live_protocol_test.sh BUILD
 # timeout: 300
 # shellcheck source=tests/root/harness.bash
+# kind: strangers
 . "$(dirname "$0")/../harness.bash" "$1"
 client=$(dirname "$0")/live_client.py
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --live-token: the address is the same after a restart, and pprof reads it: live_token_test.sh BUILD
 # timeout: 200
+# kind: outputs
 . "$(dirname "$0")/../harness.bash" "$1"
 export HOME=$tmp PPROF_TMPDIR=$tmp
 go tool pprof -h >"$fate" 2>&1 || {

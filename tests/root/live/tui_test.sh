@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --tui and the progress line on a terminal: tui_test.sh BUILD
 # timeout: 300
+# kind: outputs
 . "$(dirname "$0")/../harness.bash" "$1"
 here=$(cd "$(dirname "$0")" && pwd)
 

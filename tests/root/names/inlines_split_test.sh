@@ -3,6 +3,7 @@
 # --inlines with split and with compressed DWARF: inlines_split_test.sh BUILD
 # Reports of this kind: no inlined functions, and no word about the files that have them.
 # timeout: 120
+# kind: inlined
 . "$(dirname "$0")/../harness.bash" "$1"
 # Files of debug information are read if every user may.
 chmod 755 "$tmp" "${tmp%/*}"

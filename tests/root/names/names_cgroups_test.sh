@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --show-cgroup: the cgroup, and so the container, of each stack: names_cgroups_test.sh BUILD
 # timeout: 120
+# kind: roots
 . "$(dirname "$0")/../harness.bash" "$1"
 
 mount=$(awk '{ for (i = 7; i <= NF; i++) if ($i == "-" && $(i + 1) == "cgroup2" && $4 == "/") {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Names of processes that ended long before the report: names_compile_test.sh BUILD
 # timeout: 300
+# kind: gone files
 . "$(dirname "$0")/../harness.bash" "$1"
 
 name="99.5 % of the frames that have a symbol are named while a machine compiles"

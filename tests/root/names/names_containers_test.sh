@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The names of containers and pods, from what runtimes leave on disk: names_containers_test.sh BUILD
 # timeout: 180
+# kind: roots
 . "$(dirname "$0")/../harness.bash" "$1"
 . "$(dirname "$0")/../podman.bash"
 

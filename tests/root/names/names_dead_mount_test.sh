@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs on a FUSE file system whose server no longer answers: names_dead_mount_test.sh BUILD
 # timeout: 180
+# kind: time
 . "$(dirname "$0")/../harness.bash" "$1"
 
 mkdir "$tmp/mount" "$tmp/later" "$tmp/midway"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs whose file is deleted or replaced while they are measured: names_files_test.sh BUILD
 # timeout: 240
+# kind: gone files
 . "$(dirname "$0")/../harness.bash" "$1"
 known=';main;outer;middle;inner;burn(;|$)'
 work=$((300 * slow)) # ms

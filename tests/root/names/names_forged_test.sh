@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A user's file that has the build-id and the size of root's, and other names:
 # names_forged_test.sh BUILD
+# kind: strangers
 . "$(dirname "$0")/../harness.bash" "$1"
 uid=1001
 mounts=()

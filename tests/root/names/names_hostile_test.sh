@@ -5,6 +5,7 @@
 # timeout: 300
 # quiet: it limits the seconds that a report takes
 # shellcheck disable=SC2034 # harness.bash uses at_exit
+# kind: strangers
 . "$(dirname "$0")/../harness.bash" "$1"
 uid=1001
 hostile=$(dirname "$0")/../../hostile/hostile.py

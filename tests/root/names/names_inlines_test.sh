@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Inlined functions, source lines, and names of code without symbols: names_inlines_test.sh BUILD
 # timeout: 240
+# kind: inlined
 . "$(dirname "$0")/../harness.bash" "$1"
 unset BCC_SYMFS BCC_DEBUGINFO_ROOT DEBUGINFOD_URLS
 inlined=$programs/names_inlined

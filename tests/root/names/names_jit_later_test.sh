@@ -4,6 +4,7 @@
 # Reports of this kind: with intervals, code stayed [jit] although the map named it meanwhile, and
 # an address had its first name for ever.
 # timeout: 120
+# kind: generated code
 . "$(dirname "$0")/../harness.bash" "$1"
 cd "$tmp" || exit 1
 maps=()

@@ -4,6 +4,7 @@
 # Reports of this kind: one whole report gave all samples of an address the name of the code that
 # was there last.
 # timeout: 120
+# kind: generated code
 . "$(dirname "$0")/../harness.bash" "$1"
 cd "$tmp" || exit 1
 maps=()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Names of code that is generated at run time: names_jit_test.sh BUILD
 # timeout: 240
+# kind: generated code
 . "$(dirname "$0")/../harness.bash" "$1"
 cd "$tmp" || exit 1
 maps=()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # timeout: 240
 # A recording of a stripped program gets its names afterwards: names_later_test.sh BUILD
+# kind: symbols
 . "$(dirname "$0")/../harness.bash" "$1"
 unset BCC_SYMFS BCC_DEBUGINFO_ROOT DEBUGINFOD_URLS DEBUGINFOD_TIMEOUT
 export DEBUGINFOD_CACHE_PATH=$tmp/cache DEBUGINFOD_RETRY_LIMIT=1

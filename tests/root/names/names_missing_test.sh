@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What users are told of missing symbols: names_missing_test.sh BUILD
+# kind: symbols
 . "$(dirname "$0")/../harness.bash" "$1"
 without_note() { # without_note NAME
 	! grep -q 'no symbol' "$err" && grep -q samples, "$err"

@@ -4,6 +4,7 @@
 # and deleted, user namespaces, chroot, two of one image, one that has ended; and functions of a
 # container's own libraries: names_roots_test.sh BUILD
 # timeout: 240
+# kind: roots
 . "$(dirname "$0")/../stackcount.bash" "$1"
 . "$(dirname "$0")/../podman.bash"
 known=';main;outer;middle;inner;burn(;|$)'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Names from all their sources: profile_names_test.sh BUILD
 # timeout: 240
+# kind: symbols
 . "$(dirname "$0")/../harness.bash" "$1"
 known=';main;outer;middle;inner;burn(;|$)'
 unset BCC_SYMFS BCC_DEBUGINFO_ROOT DEBUGINFOD_URLS

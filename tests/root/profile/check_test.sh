@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What stacktally check says of this machine, and of one from which things are taken away: check_test.sh BUILD
 # timeout: 240
+# kind: refusals
 . "$(dirname "$0")/../harness.bash" "$1"
 stacktally=$1/stacktally
 

@@ -3,6 +3,7 @@
 # --service and --cgroup with wildcards: what is there, what comes later, what restarts, and what is
 # made below: groups_test.sh BUILD
 # timeout: 240
+# kind: whom
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 mount=$(awk '{ for (i = 7; i <= NF; i++) if ($i == "-" && $(i + 1) == "cgroup2" && $4 == "/") {

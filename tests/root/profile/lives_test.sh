@@ -4,6 +4,7 @@
 # started by vfork() or clone(), is traced, confined, in a root without files, or renames its threads.
 # Each way of life has whole stacks with names: lives_test.sh BUILD
 # timeout: 240
+# kind: lives
 . "$(dirname "$0")/../stackcount.bash" "$1"
 declare -A pids children
 for shape in leader fork vfork memory files exec renamed namespaces setns chroot traced seccomp; do

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Measuring a command, and how signals end a measurement: profile_command_test.sh BUILD
 # timeout: 180
+# kind: whom
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # ---- measured processes

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Numbers of samples, compared with the known behaviour of the program: profile_counts_test.sh BUILD
 # timeout: 180
+# kind: losses
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # times_of: sets $cpu_ns and $stolen_ns from the last line of `ratio`, and removes it from the

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Options that select CPUs, and idle ones: profile_cpus_test.sh BUILD
 # quiet: a CPU has to become idle, and another test's program of the same name may run on any
+# kind: whom
 . "$(dirname "$0")/../harness.bash" "$1"
 begin "$programs/recursion" 3 0 || finish
 unwanted=$pid

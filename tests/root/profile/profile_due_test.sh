@@ -5,6 +5,7 @@
 # nothing was lost.
 # timeout: 120
 # quiet: its 99,999 samples a second take all CPUs
+# kind: losses
 . "$(dirname "$0")/../harness.bash" "$1"
 cpus=$(getconf _NPROCESSORS_ONLN)
 # of NAME: a number of the JSON report in $tmp/due.json

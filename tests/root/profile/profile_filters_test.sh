@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Options that select samples: profile_filters_test.sh BUILD
 # timeout: 240
+# kind: whom
 . "$(dirname "$0")/../harness.bash" "$1"
 # only NAME REGEX: there are samples, and the stacks of all of them match
 only() {

@@ -3,6 +3,7 @@
 # CPUs that come and go: profile_hotplug_test.sh BUILD
 # timeout: 120
 # quiet: it takes a CPU offline
+# kind: losses
 . "$(dirname "$0")/../harness.bash" "$1"
 
 switch=/sys/devices/system/cpu/cpu1/online

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Killed at any moment, profile leaves nothing in the kernel: profile_killed_test.sh BUILD
 # timeout: 120
+# kind: refusals
 . "$(dirname "$0")/../harness.bash" "$1"
 
 bpftool=$(PATH=$PATH:/usr/sbin command -v bpftool)

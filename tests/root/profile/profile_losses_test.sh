@@ -4,6 +4,7 @@
 # PATHS_MS=30000 makes a long run: 300,000 samples on two CPUs, nearly each with a new stack.
 # timeout: 300
 # quiet: it fills the ring and memory, and expects so many samples of so much time
+# kind: losses
 . "$(dirname "$0")/../harness.bash" "$1"
 cpus=$(getconf _NPROCESSORS_ONLN)
 ms=${PATHS_MS:-$((2500 / slow))}

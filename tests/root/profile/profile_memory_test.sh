@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A measurement takes the memory that its clock and its processes need: profile_memory_test.sh BUILD
+# kind: losses
 . "$(dirname "$0")/../harness.bash" "$1"
 begin "$programs/nested" || finish
 

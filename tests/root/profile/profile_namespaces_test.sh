@@ -3,6 +3,7 @@
 # Processes in pid and mount namespaces, measured from outside and from inside:
 # profile_namespaces_test.sh BUILD
 # timeout: 180
+# kind: roots
 . "$(dirname "$0")/../harness.bash" "$1"
 known=';main;outer;middle;inner;burn(;|$)'
 

@@ -3,6 +3,7 @@
 # Time off the CPU, beside `perf sched timehist` in the same run: profile_off_cpu_perf_test.sh BUILD
 # timeout: 180
 # quiet: it compares times
+# kind: time
 . "$(dirname "$0")/../harness.bash" "$1"
 
 if ! command -v perf >"$fate"; then

@@ -3,6 +3,7 @@
 # Time off the CPU: profile_off_cpu_test.sh BUILD
 # timeout: 240
 # quiet: it compares times
+# kind: time
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # of TID LEAF [FILE]: the microseconds of a thread with that leaf in a report with --per-thread

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Samples of a hardware counter, which come in NMIs: profile_pmu_test.sh BUILD
 # timeout: 240
+# kind: losses
 . "$(dirname "$0")/../harness.bash" "$1"
 
 if ! perf stat -x, -e cycles true 2>&1 | grep -qE '^[0-9]+,.*cycles'; then

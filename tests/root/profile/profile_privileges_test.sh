@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # profile without root, with some capabilities: profile_privileges_test.sh BUILD
+# kind: refusals
 . "$(dirname "$0")/../harness.bash" "$1"
 for tool in setpriv setcap; do
 	command -v $tool >"$fate" || { skip "capabilities in place of root" "$tool is not installed" && finish; }

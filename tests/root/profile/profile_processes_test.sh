@@ -3,6 +3,7 @@
 # Processes that begin and end, libraries that are loaded and unloaded: profile_processes_test.sh
 # BUILD
 # timeout: 240
+# kind: gone files
 . "$(dirname "$0")/../harness.bash" "$1"
 n=3000
 [ "$slow" -eq 1 ] || n=300

@@ -3,6 +3,7 @@
 # Measurements that are not possible end with one line on stderr, before sampling if that is known
 # by then: profile_refusals_test.sh BUILD
 # timeout: 180
+# kind: refusals
 . "$(dirname "$0")/../harness.bash" "$1"
 # refuses NAME STATUS REGEX ARGUMENT...: profile, asked to run for a minute, ends at once with that
 # status and one line on stderr, which matches, besides how to get help

@@ -3,6 +3,7 @@
 # A measurement of the whole machine is not about itself: profile_self_test.sh BUILD
 # Reports of this kind: 6 % of the samples of a short run were its own.
 # timeout: 120
+# kind: whom
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # Other tests run profile, too: this one has a name of its own.

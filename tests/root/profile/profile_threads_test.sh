@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Threads and their names: profile_threads_test.sh BUILD
 # timeout: 180
+# kind: lives
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # Each thread runs for 50 ms, which is 50 samples at 997 Hertz.

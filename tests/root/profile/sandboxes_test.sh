@@ -3,6 +3,7 @@
 # "Permission denied as root" in a container, and a sandbox in which no file can be read: the message
 # names the filter of system calls, not a capability that root has: sandboxes_test.sh BUILD
 # timeout: 60
+# kind: refusals
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # number NAME: of a system call on this machine

@@ -3,6 +3,7 @@
 # "No samples, no message": the id is that of a thread, the process has ended, its service restarted
 # in a new cgroup, the path of the cgroup is as other tools print it: targets_test.sh BUILD
 # timeout: 240
+# kind: whom
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 # ---- the id of a thread where one of a process is asked for

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --user: threads of one user, by name and id: users_test.sh BUILD
+# kind: whom
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 "$programs/recursion" 3 0 >"$fate" &

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make demo shows stacks whose functions all have names: demo_test.sh BUILD
+# kind: symbols
 . "$(dirname "$0")/../harness.bash" "$1"
 if ! command -v gcc >"$fate" || ! mkdir -p "$1/demo" 2>"$fate" || ! [ -w "$1/demo" ]; then
 	skip "the demo" "no gcc, or $1 cannot be written"

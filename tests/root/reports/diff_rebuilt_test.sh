@@ -4,6 +4,7 @@
 # Reports of this kind: functions of the two builds that happen to have one address were compared
 # with each other.
 # timeout: 120
+# kind: comparisons
 . "$(dirname "$0")/../harness.bash" "$1"
 cd "$tmp" || exit 1
 long='__attribute__((noinline)) void long_one(void) { for (volatile long i = 0; i < 300000000; i++); }'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each thread of a process that hangs, once: dump_test.sh BUILD
 # timeout: 120
+# kind: silence
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # line THREAD: what the dump says of the thread of that name

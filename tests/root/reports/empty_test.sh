@@ -3,6 +3,7 @@
 # An empty report, and one that lacks a part, says why and what to do: empty_test.sh BUILD
 # Reports of this kind: "0 samples", and no more.
 # timeout: 120
+# kind: silence
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # explains NAME REGEX ARGUMENT...: profile's report is empty, and one line on stderr matches

@@ -3,6 +3,7 @@
 # All formats of both commands: of a live measurement, in intervals, and from a recording. Files are
 # written whole or not at all: formats_test.sh BUILD
 # timeout: 300
+# kind: outputs
 . "$(dirname "$0")/../harness.bash" "$1"
 suffixes=(txt folded svg html pb.gz speedscope.json profile.json json perf stacktally)
 declare -A called=([txt]=text [folded]=folded [svg]=svg [html]=html [pb.gz]=pprof

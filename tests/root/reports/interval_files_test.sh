@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Formats that hold one report get a file for each interval: interval_files_test.sh BUILD
 # timeout: 180
+# kind: outputs
 . "$(dirname "$0")/../harness.bash" "$1"
 
 begin "$programs/nested" || finish

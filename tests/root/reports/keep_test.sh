@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --keep, and what `stacktally last` reports of it: keep_test.sh BUILD
 # timeout: 120
+# kind: outputs
 . "$(dirname "$0")/../harness.bash" "$1"
 cd "$tmp" || finish
 stacktally=$(dirname "$profile")/stacktally

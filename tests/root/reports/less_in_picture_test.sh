@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # --focus, --show-from and their relatives while measuring, against programs with known stacks:
 # less_in_picture_test.sh BUILD
+# kind: silence
 . "$(dirname "$0")/../harness.bash" "$1"
 
 begin "$programs/recursion" 30 0 || finish

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Reports in intervals, files and recordings: profile_outputs_test.sh BUILD
 # timeout: 180
+# kind: outputs
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # ---- a report for each interval, with the samples of that interval only

@@ -3,6 +3,7 @@
 # profile --push, to a server that keeps what it is sent: the samples are those of the same intervals
 # in files, with names and labels: push_test.sh BUILD
 # timeout: 300
+# kind: outputs
 . "$(dirname "$0")/../harness.bash" "$1"
 here=$(cd "$(dirname "$0")/../../push" && pwd)
 [ -e /usr/share/gocode/src/github.com/google/pprof/proto/profile.proto ] && command -v protoc >>"$fate" || {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The commands of docs/stories.md print what stands there, and a changed document is noticed: stories_test.sh BUILD
 # timeout: 240
+# kind: silence
 . "$(dirname "$0")/../harness.bash" "$1"
 here=$(dirname "$0")
 

@@ -3,6 +3,7 @@
 # For the report that viewers by time showed phases which a program never had: the times in the
 # output of perf-script tell its phases: times_test.sh BUILD
 # timeout: 120
+# kind: time
 . "$(dirname "$0")/../harness.bash" "$1"
 cd "$tmp" || finish
 

@@ -3,6 +3,7 @@
 # What a terminal gets of a measurement if nothing else is asked for: top_test.sh BUILD
 # Reports of this kind: 6,949 lines of stacks, and no table.
 # timeout: 120
+# kind: silence
 . "$(dirname "$0")/../harness.bash" "$1"
 export TERM=xterm NO_COLOR=1
 

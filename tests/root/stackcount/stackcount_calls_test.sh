@@ -6,6 +6,7 @@
 # It stands for reports that probes count too often (cold parts, Go's growing stacks, loops and
 # labels at which no call arrives), or not at all (functions in C++ outside of namespaces, functions
 # that the compiler renamed).
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 have_uprobes || { skip "calls of user functions" "$no_uprobes" && finish; }
 [ "$(uname -m)" = x86_64 ] || { skip "calls of user functions" "the program is of x86-64" && finish; }

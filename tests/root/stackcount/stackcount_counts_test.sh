@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # N calls are counted as N, for all kinds of probes: stackcount_counts_test.sh BUILD
 # timeout: 180
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 # counts_exactly NAME FACTOR ARGUMENT...: counts FACTOR events for each turn of the program that

@@ -3,6 +3,7 @@
 # -p, -L, -c, --name, --cgroup and --children, for each kind of probe. The test runs itself again in
 # a pid namespace: stackcount_filters_test.sh BUILD [NAMESPACE_DIR]
 # timeout: 240
+# kind: whom
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 where=${2:+ in a pid namespace}

@@ -7,6 +7,7 @@
 # It stands for reports that a probe is set where nothing of the process ever comes: in the host's
 # libc for a static program, in libc's malloc beside another allocator, in the new file after an
 # upgrade, in a function that was inlined, behind a semaphore that is not set.
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 have_uprobes || { skip "functions of processes" "$no_uprobes" && finish; }
 command -v gcc >/dev/null || { skip "functions of processes" "there is no gcc" && finish; }

@@ -3,6 +3,7 @@
 # --if: conditions on values of events, against programs that know how many meet them:
 # stackcount_if_test.sh BUILD
 # timeout: 180
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 values=$programs/sc_values

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Probes of functions that a resolver chooses: stackcount_ifunc_test.sh BUILD
 # timeout: 120
+# kind: calls
 . "$(dirname "$0")/../harness.bash" "$1"
 hostile=$(dirname "$0")/../../hostile/wrong_choice.py
 python=/usr/bin/python3

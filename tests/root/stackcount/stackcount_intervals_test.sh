@@ -3,6 +3,7 @@
 # -i, -D and -T: stackcount_intervals_test.sh BUILD
 # timeout: 180
 # quiet: it compares times
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 if ! have_uprobes; then

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The layouts of stackcount's reports, live and from a recording: stackcount_layouts_test.sh BUILD
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 # One process; each of its system calls has a kernel and a user stack.

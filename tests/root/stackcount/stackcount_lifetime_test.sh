@@ -4,6 +4,7 @@
 # afterwards: stackcount_lifetime_test.sh BUILD
 # timeout: 240
 # quiet: it limits the time that attaching takes
+# kind: refusals
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 # ---- privileges

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # -l: what a pattern would probe, and that nothing is: stackcount_list_test.sh BUILD
 # timeout: 120
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 # lists NAME EXPECTED ARGUMENT...: exactly that on stdout, with X for places in files

@@ -4,6 +4,7 @@
 # In a test machine NMI_SECONDS (5) of them, NMI_HZ (200) times a second on all CPUs at once.
 # timeout: 240
 # quiet: its NMIs come to all CPUs
+# kind: calls
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # nmis: how many all CPUs have had

@@ -4,6 +4,7 @@
 # knows: stackcount_outstanding_test.sh BUILD
 # timeout: 240
 # quiet: it changes return addresses in other programs that call the same functions
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 have_uprobes || { skip "outstanding memory" "$no_uprobes" && finish; }
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What patterns match, and the messages if nothing matches: stackcount_patterns_test.sh BUILD
 # timeout: 180
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 # matches NAME FUNCTIONS EVENTS ARGUMENT...: the title has that number of functions, the report that

@@ -3,6 +3,7 @@
 # Places inside of functions: offsets, lines of source code, inlined functions, against a program
 # that knows how often it was there: stackcount_places_test.sh BUILD
 # timeout: 180
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 places=$programs/sc_places

@@ -3,6 +3,7 @@
 # Events that interrupt other BPF programs, where the kernel runs none of ours: stackcount_refused_test.sh BUILD
 # timeout: 240
 # quiet: its events interrupt others all the time
+# kind: calls
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # ticks: how many timer interrupts all CPUs have had

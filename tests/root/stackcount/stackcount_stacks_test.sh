@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Which frames stackcount shows, and which stacks it adds up: stackcount_stacks_test.sh BUILD
 # timeout: 180
+# kind: callers
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 if ! have_uprobes; then

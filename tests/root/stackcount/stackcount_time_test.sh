@@ -4,6 +4,7 @@
 # measures itself: stackcount_time_test.sh BUILD
 # timeout: 180
 # quiet: it changes return addresses in other programs that call the same functions
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 times=$programs/sc_times

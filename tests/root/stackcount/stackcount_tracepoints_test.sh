@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tracepoints, raw and through perf events: stackcount_tracepoints_test.sh BUILD
 # timeout: 180
+# kind: calls
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 # Kernel functions that deliver an event to its listeners: never part of a stack.

@@ -4,6 +4,7 @@
 # Reports of this kind: names were cut at their first @, so that foo@V_1 and foo@@V_2 were one, and
 # Crystal's functions could not be named.
 # timeout: 120
+# kind: symbols
 . "$(dirname "$0")/../stackcount.bash" "$1"
 if ! have_uprobes; then
 	skip "functions of several versions" "$no_uprobes"

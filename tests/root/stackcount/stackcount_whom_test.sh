@@ -3,6 +3,7 @@
 # Whose events count: --exe, lists of CPUs, NUMA nodes, against programs of known calls:
 # stackcount_whom_test.sh BUILD
 # timeout: 180
+# kind: whom
 . "$(dirname "$0")/../stackcount.bash" "$1"
 
 # The system call that sc_target's copies make so often, and nobody else there.

@@ -5,6 +5,7 @@
 # are not this machine's, and are first met through children that have ended:
 # containers_before_test.sh BUILD
 # timeout: 120
+# kind: roots
 . "$(dirname "$0")/../harness.bash" "$1"
 
 if ! root=$("$(dirname "$0")/../../root_of" trixie coreutils bash 2>"$err"); then

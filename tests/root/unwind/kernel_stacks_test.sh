@@ -4,6 +4,7 @@
 # stack: kernel_stacks_test.sh BUILD
 # timeout: 180
 # quiet: allocations of other BPF programs have stacks that only the kernel walks
+# kind: callers
 . "$(dirname "$0")/../harness.bash" "$1"
 compare=$programs/../walks/kernel/compare
 seconds=$((2 * slow))

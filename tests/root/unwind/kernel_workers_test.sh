@@ -3,6 +3,7 @@
 # Threads that the kernel makes for a process, as io_uring's workers, have kernel frames only: a report
 # of stacks that begin with an unknown frame of user space: kernel_workers_test.sh BUILD
 # timeout: 60
+# kind: callers
 . "$(dirname "$0")/../harness.bash" "$1"
 
 worker=$programs/kernel_worker

@@ -3,6 +3,7 @@
 # Text that a program moved to anonymous memory is its file's: reports of node and of databases that
 # are [jit] with huge pages; and packed programs say what they are: moved_text_test.sh BUILD
 # timeout: 120
+# kind: layouts
 . "$(dirname "$0")/../harness.bash" "$1"
 moved=$programs/moved_text
 

@@ -3,6 +3,7 @@
 # ELF files as they may be laid out: reports of programs without section headers that have no names
 # and of libraries of prelink that have no callers: odd_layouts_test.sh BUILD
 # timeout: 120
+# kind: layouts
 . "$(dirname "$0")/../harness.bash" "$1"
 if ! command -v gcc >"$fate"; then
 	skip "odd layouts" "there is no gcc"

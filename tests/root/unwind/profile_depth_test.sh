@@ -3,6 +3,7 @@
 # Deep stacks: profile_depth_test.sh BUILD
 # timeout: 240
 # quiet: it changes kernel.perf_event_max_stack
+# kind: callers
 . "$(dirname "$0")/../harness.bash" "$1"
 limit() { cat /proc/sys/kernel/perf_event_max_stack; }
 frames() { awk '{ sub(/ [0-9]+$/, "") } { print gsub(/;/, "") }' <<<"$1"; }

@@ -3,6 +3,7 @@
 # Stacks of functions whose return is probed, by someone else or by --time: the kernel's trampoline
 # is in the place of their return addresses: return_probes_test.sh BUILD
 # timeout: 120
+# kind: callers
 . "$(dirname "$0")/../stackcount.bash" "$1"
 if ! have_uprobes; then
 	skip "probed returns" "this kernel has no uprobes"

@@ -4,6 +4,7 @@
 # process: unwind_discovery_test.sh BUILD
 # timeout: 300
 # quiet: what part of short programs is walked depends on how soon their tables are there
+# kind: gone files
 . "$(dirname "$0")/../harness.bash" "$1"
 export XDG_CACHE_HOME=$tmp/cache
 mkdir "$XDG_CACHE_HOME"

@@ -3,6 +3,7 @@
 # Why walks of user stacks end: each sample has one reason, in all reports: unwind_ends_test.sh
 # BUILD
 # timeout: 120
+# kind: callers
 . "$(dirname "$0")/../harness.bash" "$1"
 
 # json FILE EXPRESSION: succeeds if the Python expression is true; `r` is the report, `m` its

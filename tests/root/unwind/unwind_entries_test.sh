@@ -3,6 +3,7 @@
 # User stacks begin with the right registers, for each way into the kernel; and each --unwind mode:
 # unwind_entries_test.sh BUILD
 # timeout: 240
+# kind: callers
 . "$(dirname "$0")/../stackcount.bash" "$1"
 probed=$programs/sampled/probed
 odd=$programs/sampled/odd_stacks

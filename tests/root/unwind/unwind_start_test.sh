@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # User stacks are whole from a process's first event on: unwind_start_test.sh BUILD
 # timeout: 300
+# kind: gone files
 . "$(dirname "$0")/../stackcount.bash" "$1"
 export XDG_CACHE_HOME=$tmp/cache
 mkdir "$XDG_CACHE_HOME"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Walks go on through generated trampolines that keep no frame pointer, and through the page of
 # vsyscalls: unwind_trampolines_test.sh BUILD
+# kind: callers
 . "$(dirname "$0")/../harness.bash" "$1"
 # through NAME REGEX PROGRAM...: nearly all stacks of the running program have all callers
 through() {

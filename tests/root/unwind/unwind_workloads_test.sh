@@ -5,6 +5,7 @@
 # STACKTALLY_SECONDS (2). Complete means that the walk reached the start of the thread;
 # unwind_peers_test.sh and tests/cli/unwind_oracle_test.sh show that frames are right.
 # timeout: 900
+# kind: callers
 . "$(dirname "$0")/../harness.bash" "$1"
 . "$(dirname "$0")/unwind_workloads.bash"
 seconds=${STACKTALLY_SECONDS-$((slow > 1 ? 4 : 2))}
