@@ -158,14 +158,18 @@ static bool process_is_wanted(const struct search *search, struct process *proce
 	       cgroup_is_wanted(search, process);
 }
 
-/* By /proc/TID/stat: "TID (COMM) STATE ...". The comm may have any characters, even ") ". */
+/*
+ * By the thread's `stat`: "TID (COMM) STATE ...". The comm may have any characters, even ") ". Not by
+ * /proc/TID/stat, for which the kernel adds up the times of all threads of the process.
+ */
 bool threads_read(uint32_t tid, struct found_thread *ret_thread)
 {
-	char text[1024], *comm, *end;
+	char text[1024], name[40], *comm, *end;
 	unsigned long long ran = 0;
 	size_t size;
 
-	read_proc(tid, "stat", text, sizeof(text));
+	snprintf(name, sizeof(name), "task/%u/stat", tid);
+	read_proc(tid, name, text, sizeof(text));
 	comm = strchr(text, '(');
 	end = strrchr(text, ')');
 	if (!comm || !end || end < comm || sscanf(end + 1, " %c", &ret_thread->state) != 1)
