@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pending_returns [MS [short]]: main -> outer -> recursive (10 deep) -> inner -> burn, for MS of CPU
- * time or for ever, in calls of 2 ms, or short ones; and the same after longjmp() has left two of the functions.
+ * pending_returns [MS [short]]: main -> outer -> recursive (10 deep) -> inner -> burn, for MS of
+ * CPU time or for ever, in calls of 2 ms, or short ones; and the same after longjmp() has left two
+ * of the functions.
  */
 #include <setjmp.h>
 

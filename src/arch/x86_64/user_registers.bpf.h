@@ -83,8 +83,8 @@ static __always_inline bool did_probed_push(const struct unwind_walk *walk)
 
 	if (bpf_probe_read_user(&word, sizeof(word), (const void *)walk->registers[UNWIND_SP]))
 		return false;
-	_Pragma("unroll") for (int i = 0; i < 8; i++)
-		pushed |= i != UNWIND_SP && word == walk->registers[i];
+	_Pragma("unroll") for (int i = 0; i < 8; i++) pushed |=
+		i != UNWIND_SP && word == walk->registers[i];
 	return pushed;
 }
 

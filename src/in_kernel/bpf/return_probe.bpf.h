@@ -17,14 +17,15 @@
 /* Bytes from the place of a return address to the stack pointer behind the return. */
 #define RETURN_SIZE sizeof(__u64)
 
-/* The current task's return instances, the last call first; NULL: none, or another process's walk. */
+/* The current task's return instances, the last call first; NULL: none, or another process's walk.
+ */
 static __always_inline const struct return_instance *pending_returns(const struct unwind_walk *walk)
 {
 	const struct task_struct *task = current_task();
 	const struct uprobe_task *probed = NULL;
 
-	if (walk->tgid != bpf_get_current_pid_tgid() >> 32 ||
-	    !bpf_core_field_exists(task->utask) || !bpf_core_field_exists(probed->return_instances))
+	if (walk->tgid != bpf_get_current_pid_tgid() >> 32 || !bpf_core_field_exists(task->utask) ||
+	    !bpf_core_field_exists(probed->return_instances))
 		return NULL;
 	probed = BPF_CORE_READ(task, utask);
 	return probed ? BPF_CORE_READ(probed, return_instances) : NULL;

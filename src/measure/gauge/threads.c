@@ -159,8 +159,8 @@ static bool process_is_wanted(const struct search *search, struct process *proce
 }
 
 /*
- * By the thread's `stat`: "TID (COMM) STATE ...". The comm may have any characters, even ") ". Not by
- * /proc/TID/stat, for which the kernel adds up the times of all threads of the process.
+ * By the thread's `stat`: "TID (COMM) STATE ...". The comm may have any characters, even ") ". Not
+ * by /proc/TID/stat, for which the kernel adds up the times of all threads of the process.
  */
 bool threads_read(uint32_t tid, struct found_thread *ret_thread)
 {

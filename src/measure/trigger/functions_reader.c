@@ -368,14 +368,15 @@ static int place(struct reader *reader, const struct found *found)
 	if (entry.turns)
 		group(&reader->facts.turning, found->name);
 	for (uint32_t i = 0; r == 0 && i < entry.n; i++)
-		r = send_later(reader, &(struct place){ .sent = { .at = entry.offsets[i],
-								  .is = FUNCTION_PLAIN,
-								  .unprobeable = entry.unprobeable,
-								  .emulated = entry.emulated,
-								  .uncalled = is_uncalled(reader, found),
-								  .more = i > 0 },
-							.name = found->name,
-							.version = found->version });
+		r = send_later(reader,
+			       &(struct place){ .sent = { .at = entry.offsets[i],
+							  .is = FUNCTION_PLAIN,
+							  .unprobeable = entry.unprobeable,
+							  .emulated = entry.emulated,
+							  .uncalled = is_uncalled(reader, found),
+							  .more = i > 0 },
+						.name = found->name,
+						.version = found->version });
 	return r;
 }
 
