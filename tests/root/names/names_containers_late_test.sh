@@ -3,6 +3,7 @@
 # Containers whose files did not respond when they were met first: names_containers_late_test.sh BUILD
 # timeout: 150
 # all: files that did not respond are asked again after half a minute
+# kind: roots
 . "$(dirname "$0")/../harness.bash" "$1"
 
 mount=$(awk '{ for (i = 7; i <= NF; i++) if ($i == "-" && $(i + 1) == "cgroup2" && $4 == "/") {
