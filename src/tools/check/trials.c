@@ -136,29 +136,42 @@ static void add_failure(struct findings *findings, const char *name, const struc
 
 /* ---- the trials ---- */
 
+static bool has_any(const struct counts *counts)
+{
+	return counts->all > 0;
+}
+
 static bool is_mostly_whole(const struct counts *counts)
 {
-	return counts->whole * 10 >= counts->all * 9;
+	return counts->all && counts->whole * 10 >= counts->all * 9;
 }
 
 /*
- * Samples the busy child. A slow machine may need longer than this to compile the unwinding tables,
- * so that it is tried again.
+ * Measures until the result is as it should be, three times at most: on a busy machine the child
+ * may get no CPU for as long as that, and the unwinding tables may need longer.
  */
+static struct counts measure(const char *const *arguments, bool (*is_fine)(const struct counts *),
+			     struct self_run *ret_run)
+{
+	struct counts counts;
+
+	self_run(arguments, ret_run);
+	counts = count(self_run_out(ret_run));
+	for (int i = 1; i < 3 && ret_run->status == 0 && !is_fine(&counts); i++) {
+		self_run_clear(ret_run);
+		self_run(arguments, ret_run);
+		counts = count(self_run_out(ret_run));
+	}
+	return counts;
+}
+
 static struct counts sample(pid_t busy, struct self_run *ret_run)
 {
 	char pid[16];
 	const char *const arguments[] = { "profile", "-F", "997", "-f", "-p", pid, "0.5", NULL };
-	struct counts counts;
 
 	snprintf(pid, sizeof(pid), "%d", (int)busy);
-	self_run(arguments, ret_run);
-	counts = count(self_run_out(ret_run));
-	if (ret_run->status != 0 || is_mostly_whole(&counts))
-		return counts;
-	self_run_clear(ret_run);
-	self_run(arguments, ret_run);
-	return count(self_run_out(ret_run));
+	return measure(arguments, is_mostly_whole, ret_run);
 }
 
 /* Returns whether there are any. */
@@ -204,10 +217,11 @@ static void try_cycles(struct findings *findings, pid_t busy)
 	const char *const arguments[] = { "profile", "-e", "cycles", "-F",  "997",
 					  "-f",	     "-p", pid,	     "0.3", NULL };
 	struct self_run run;
+	struct counts counts;
 
 	snprintf(pid, sizeof(pid), "%d", (int)busy);
-	self_run(arguments, &run);
-	if (run.status == 0 && count(self_run_out(&run)).all)
+	counts = measure(arguments, has_any, &run);
+	if (run.status == 0 && counts.all)
 		findings_add(findings, "hardware events", FINDING_OK, "cycles");
 	else
 		snprintf(findings_add(
@@ -227,8 +241,7 @@ static void try_off_cpu(struct findings *findings, pid_t asleep)
 	struct counts counts;
 
 	snprintf(pid, sizeof(pid), "%d", (int)asleep);
-	self_run(arguments, &run);
-	counts = count(self_run_out(&run));
+	counts = measure(arguments, has_any, &run);
 	if (run.status != 0 || !counts.all)
 		add_failure(findings, "time off the CPU", &run, FINDING_MISSING);
 	else if (counts.all < 450000)
@@ -254,8 +267,7 @@ static void try_events(struct findings *findings, const char *name, const char *
 	struct counts counts;
 
 	snprintf(pid, sizeof(pid), "%d", (int)of);
-	self_run(arguments, &run);
-	counts = count(self_run_out(&run));
+	counts = measure(arguments, has_any, &run);
 	if (run.status == 0 && counts.all)
 		findings_add(findings, name, FINDING_OK, "%s: %llu events of a child", pattern,
 			     (unsigned long long)counts.all);
