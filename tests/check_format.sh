@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The form of the files: clang-format's style, no blanks at line ends, a licence line at the top:
-# check_format.sh BUILD
+# The form of the files: clang-format's style, no blanks at line ends, a licence line at the top,
+# scripts that parse: check_format.sh BUILD
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
@@ -47,7 +47,15 @@ else
 fi
 
 text() { files . | grep -vE '^(tests/(golden|fuzz)/|LICENSE)'; }
-result "no blanks at the end of lines" "$(text | tr '\n' '\0' | xargs -0 grep -nIE '[[:blank:]]+$')"
+result "no blanks at the end of lines" "$(text | tr '\n' '\0' | xargs -0 grep -nIP '[[:blank:]\r]+$')"
+
+if ! command -v node >/dev/null; then
+	echo "skip scripts of pages parse: no node"
+else
+	result "scripts of pages parse" "$(files 'src/*.js' | grep '\.js$' | while read -r file; do
+		node --check "$file" 2>&1 | sed -n 1p
+	done)"
+fi
 
 result "sources name their licence" "$(files . |
 	grep -E '\.([chs]|cc|rs|py|sh)$|^Makefile$|^\.ci/run$|^scripts/|^tests/(run|vm/)' |
@@ -56,7 +64,7 @@ result "sources name their licence" "$(files . |
 		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: ' || echo "$file: no SPDX line"
 	done)"
 
-result "the kernel side is dual licensed" "$(files src | grep -E '^src/(bpf|languages)/' |
+result "the kernel side is dual licensed" "$(files src | grep -E '^src/in_kernel/.*\.[ch]$' |
 	while read -r file; do
 		head -n 1 "$file" | grep -q 'GPL-2.0-or-later OR BSD-2-Clause' || echo "$file: GPL only"
 	done)"

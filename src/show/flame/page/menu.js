@@ -125,6 +125,5 @@ function saveTable() {
 	const { unit } = state.tree.head, of = unit === "samples" || unit === "events" ? "" : `-${unit}`;
 	const numbers = ["self", "total", ...compare ? ["self-before", "total-before"] : []].map((it) => it + of);
 	const head = [...numbers, "function", "file"].join(",");
-	saveAs("functions.csv", "text/csv", [[head, ...rows, ""].join("
-")]);
+	saveAs("functions.csv", "text/csv", [[head, ...rows, ""].join("\r\n")]);
 }
