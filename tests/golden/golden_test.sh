@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Prints recordings and compares the output with tests/golden/expected, byte for byte.
+# Prints recordings and compares the output with tests/golden/expected, byte for byte. A case whose
+# format is --from prints its recording by the command itself, with its options.
 #	golden_test.sh BUILD_DIR		compares; its two programs are linked with BUILD_DIR/libcore.a
 #	golden_test.sh --write BUILD_DIR	overwrites recordings and expected output: read the diff
 # kind: foreign files
@@ -52,9 +53,15 @@ while read -r name recording format options; do
 		echo "skip $name: protoc is not installed"
 		continue
 	fi
-	# shellcheck disable=SC2086 # options are words
-	"$made/print_recording" "$here/recordings/$recording.stacktally" "$format" $options \
-		>"$made/$name.txt" || { report "$name" 1; continue; }
+	if [ "$format" = --from ]; then
+		# shellcheck disable=SC2086 # options are words
+		(cd "$here/recordings" && "$build/profile" --from "$recording.stacktally" $options) \
+			>"$made/$name.txt" 2>&1 || { report "$name" 1; continue; }
+	else
+		# shellcheck disable=SC2086
+		"$made/print_recording" "$here/recordings/$recording.stacktally" "$format" $options \
+			>"$made/$name.txt" || { report "$name" 1; continue; }
+	fi
 	if [ "$format" = pprof ]; then
 		# print_recording appends warnings, which gzip ignores.
 		gzip -dcq <"$made/$name.txt" 2>"$made/null" | protoc --decode_raw >"$made/$name.raw"

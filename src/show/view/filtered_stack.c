@@ -58,12 +58,14 @@ static void hide(const struct view *view, struct view_stack *stack)
 	stack->n = n;
 }
 
-/* Functions without a name are not known to be the same. */
+/* Functions without a name, of which not even the start is known, are not known to be the same. */
 static bool same_function(const struct view *view, uint32_t a, uint32_t b)
 {
 	const struct names_frame *one = &view->frames[a].is, *other = &view->frames[b].is;
 
-	return a == b || (one->name && one->name == other->name && one->module == other->module);
+	if (!one->name)
+		return a == b && one->base;
+	return one->name == other->name && one->module == other->module;
 }
 
 static bool repeats(const struct view *view, const uint32_t *end, uint32_t length)
