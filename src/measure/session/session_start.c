@@ -120,13 +120,14 @@ void session_walk_interpreters(struct session *session)
 {
 	uint32_t languages;
 
-	if (!session->interpreters || session->still)
+	if (!session->interpreters)
 		return;
 	languages = interpreters_languages(session->interpreters);
 	if (languages >> LANGUAGE_JAVA & 1)
 		interpreters_try(session->interpreters, kernel_side_java(&session->side),
 				 monotonic_ns());
-	interpreted_walk(&session->walkers, &session->side, session->trigger, languages);
+	if (!session->still)
+		interpreted_walk(&session->walkers, &session->side, session->trigger, languages);
 }
 
 /* ---- starting ---- */
