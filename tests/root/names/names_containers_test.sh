@@ -223,7 +223,7 @@ name=stacktally-names-$$
 image "$name" "$tmp/root"
 sample -F 499 -U --show-cgroup --name nested
 contain "$name" "" "$name" /bin/nested || finish
-works "$pid" 20
+works "$pid" 60
 remove "$name"
 sampled
 has "a container of Podman that is gone keeps its name" "^/.*libpod-$id \\($name\\);nested;.*;burn(;|$)"
