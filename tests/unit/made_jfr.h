@@ -76,7 +76,7 @@ static inline void made_int(struct made_jfr *jfr, uint64_t number)
 	made_number(jfr, number, 4);
 }
 
-/* Of Latin-1 characters, as a string of the chunk's encoding. */
+/* Latin-1 characters, as a string of the chunk's encoding. */
 static inline void made_string(struct made_jfr *jfr, const char *text)
 {
 	size_t n = strlen(text);

@@ -17,7 +17,9 @@
 /* Bytes from the place of a return address to the stack pointer behind the return. */
 #define RETURN_SIZE sizeof(__u64)
 
-/* The current task's return instances, the last call first; NULL: none, or another process's walk.
+/*
+ * The current task's return instances, the last call first. NULL: there are none, or the walk is of
+ * another process.
  */
 static __always_inline const struct return_instance *pending_returns(const struct unwind_walk *walk)
 {

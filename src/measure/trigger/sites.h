@@ -53,7 +53,7 @@ struct sites {
 	int program; /* that attach() is at, and where */
 	enum attach_point point;
 	struct value_list values, returned; /* of events; empty until they are asked for */
-	/* Of USDT arguments that not all sites have in one place. */
+	/* USDT arguments that are at different places at different sites; else NULL. */
 	struct event_value_site *arguments[USDT_ARGUMENTS_MAX];
 };
 

@@ -61,7 +61,7 @@ static void put_script(struct bytes *bytes)
 	bytes_string(bytes, "</script>\n");
 }
 
-/* Of pages in files, also of those that a page makes of itself (page/saved.js). */
+/* The policy of pages in files, and of those that a page makes of itself (page/saved.js). */
 #define FILE_POLICY                                                                                \
 	"content=\"default-src 'none'; script-src 'sha256-" PAGE_JS_SHA256 "'; "                   \
 	"style-src 'sha256-" PAGE_CSS_SHA256 "'; base-uri 'none'; form-action 'none'\">\n"

@@ -111,7 +111,7 @@ static void put_character(struct bytes *bytes, uint32_t code)
 	bytes_char(bytes, (char)(0x80 | (code & 0x3f)));
 }
 
-/* Of a pair of surrogates, the character; one that is alone is none. */
+/* The next character, which may be two surrogates. A surrogate alone is no character. */
 static uint32_t next_character(struct jfr_cursor *units)
 {
 	uint32_t unit = (uint16_t)jfr_number(units, 2);

@@ -54,8 +54,10 @@ void jfr_events_clear(struct jfr_events *events);
  */
 bool jfr_events_choose(const struct jfr_events *events, const char *value,
 		       struct jfr_wanted *ret_wanted, char *ret_text, size_t size);
-/* "--value shows 62 jdk.JavaMonitorEnter (lock); 71 events have no stack"; or "". What is counted
- * is told, too, if it is of two types. */
+/*
+ * "--value shows 62 jdk.JavaMonitorEnter (lock); 71 events have no stack"; or "". If two
+ * types are counted, the text begins with these.
+ */
 void jfr_events_tell(const struct jfr_events *events, const struct jfr_wanted *wanted,
 		     char *ret_text, size_t size);
 

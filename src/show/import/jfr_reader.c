@@ -2,7 +2,7 @@
 /*
  * Reads recordings of the JDK's Flight Recorder and of async-profiler: one or more chunks, each
  * with its types, constants and events. One kind of events is counted (import/jfr_events.h); their
- * threads, stacks and times are kept. What else the file has is told.
+ * threads, stacks and times are kept. A note names the other events of the file.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ enum {
 	EVENT_STATE,
 	EVENT_WEIGHT,
 	EVENT_THREAD,	      /* whose it is */
-	EVENT_SAMPLED_THREAD, /* or of whom it tells */
+	EVENT_SAMPLED_THREAD, /* or the thread that was sampled */
 	EVENT_ALLOCATED,      /* a class that the event is about, as the following are */
 	EVENT_MONITOR,
 	EVENT_PARKED,
@@ -71,7 +71,7 @@ static int explain(struct jfr_reader *reader, const struct jfr_chunk *chunk, int
 
 /* ---- all chunks ---- */
 
-/* What is behind the last chunk that is complete is told, unless there is none. */
+/* A note tells how much of the file is behind its last complete chunk. */
 static bool is_cut(struct jfr_reader *reader, const struct jfr_chunk *chunk, size_t at)
 {
 	if (at == 0 || chunk->end != (const uint8_t *)reader->file->bytes + reader->file->size)

@@ -102,7 +102,7 @@ static void put_base(struct top *top)
 	bytes_char(&top->bytes, '\n');
 }
 
-/* Of a whole machine, nearly all time off the CPU is that of threads that sleep all the time. */
+/* Threads that sleep all the time have nearly all the time off the CPU of a whole machine. */
 static void put_asleep(struct top *top)
 {
 	char text[64];

@@ -203,7 +203,7 @@ static int refuse_unrecognized(const struct parser *parser)
 	return error_usage(parser->err, "unrecognized arguments: %s", extras);
 }
 
-/* What does not fit may be the value of an option that is not known: then that is told. */
+/* An argument that does not fit may be the value of an unknown option; the error names that one. */
 static int take_positional(struct parser *parser, const char *argument)
 {
 	for (size_t i = 0; i < option_count(parser->line); i++) {
