@@ -236,7 +236,8 @@ async function svgTests() {
 /* ---- the page ---- */
 
 /* The middle of the box of a name on a panel, and its width. */
-const place = (page, name, panel = "graph") => page.evaluate(([wanted, id]) => {
+/* Where the first box of a function is, once the picture stands still: a row of buttons may have come or gone. */
+const place = (page, name, panel = "graph") => drawn(page).then(() => page.evaluate(([wanted, id]) => {
 	const it = stacktally.panels[id], box = it.canvas.getBoundingClientRect();
 	for (let depth = 0; depth < it.rows.length; depth++)
 		for (let at = 0; it.rows[depth] && at < it.rows[depth].length; at += 3) {
@@ -246,7 +247,7 @@ const place = (page, name, panel = "graph") => page.evaluate(([wanted, id]) => {
 				left: x, top: it.top(depth), total: it.tree.total[node] };
 		}
 	return null;
-}, [name, panel]);
+}, [name, panel]));
 const click = async (page, name, panel) => {
 	const box = await place(page, name, panel);
 	if (!box) throw new Error(`${name} is not there to be clicked`);
@@ -417,7 +418,6 @@ async function pageTests() {
 	await test("html: a menu on a function focuses, ignores, hides, and is taken back", async () => {
 		const page = await open("known.html");
 		const menu = async (name, words) => {
-			await drawn(page); /* a row of buttons may have come or gone */
 			const box = await place(page, name);
 			await page.mouse.click(box.x, box.y, { button: "right" });
 			await page.click(`#menu button:has-text("${words}")`);

@@ -140,11 +140,17 @@ same "samples are those of jfr print" busy.jfr cpu 2
 same "samples of a dump are" dump.jfr cpu 2
 same "allocations are" busy.jfr alloc 1
 same "waits for locks are" busy.jfr lock 1
-jfr print --events jdk.ExecutionSample busy.jfr | sed -n 's/^  startTime = .*:\([0-9.]*\)$/\1/p' >times
-"$profile" --from busy.jfr --value cpu -q --format perf-script | awk '/^[^#\t ].* [0-9]+\.[0-9]+: / { match($0, / [0-9]+\.[0-9]+: /); print substr($0, RSTART + 1, RLENGTH - 3) }' >own
-awk 'NR == FNR { wanted[FNR] = $1; next }
-	{ d = $1 - wanted[FNR]; while (d < 0) d += 60; d -= 60 * int(d / 60); if (FNR == 1) first = d
-	  d -= first; if (d > 0.003 && d < 59.997 || d < -0.003 && d > -59.997) bad++ }
-	END { exit bad || FNR < 20 }' <(sort -n times) <(sort -n own)
-check $? "samples have their times, within 3 ms" "$(paste times own | head -n 5)"
+cat >times.py <<'END'
+# Since the first of them, in seconds: the times of samples as jfr print tells them, and those of perf-script's text.
+import datetime, json, re, subprocess, sys
+text = subprocess.run(["jfr", "print", "--json", "--events", "jdk.ExecutionSample", "busy.jfr"], capture_output=True, text=True, check=True).stdout
+wanted = [datetime.datetime.fromisoformat(e["values"]["startTime"]).timestamp() for e in json.loads(text)["recording"]["events"]]
+own = [float(at) for at in re.findall(r"^[^#\s].* ([0-9]+\.[0-9]+): ", sys.stdin.read(), re.M)]
+since = [[at - min(times) for at in sorted(times)] for times in (wanted, own)]
+far = [pair for pair in zip(*since) if abs(pair[0] - pair[1]) > 0.003]
+print(len(wanted), "and", len(own), "samples; apart:", far[:5])
+sys.exit(bool(far) or len(wanted) != len(own) or len(own) < 20)
+END
+"$profile" --from busy.jfr --value cpu -q --format perf-script | python3 times.py >apart 2>&1
+check $? "samples have their times, within 3 ms" "$(cat apart)"
 exit $failed
