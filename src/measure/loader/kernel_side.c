@@ -15,6 +15,7 @@
 #include "base/own.h"
 #include "base/seccomp.h"
 #include "bpf/interpreter_wire.h"
+#include "kernel/capability.h"
 #include "kernel/lockdown.h"
 #include "kernel/orc_tables.h"
 #include "loader/filters.h"
@@ -100,6 +101,15 @@ int kernel_side_explain(const struct kernel_side *side, int code, struct error *
 				       "stackcount: --debug) shows the "
 				       "kernel's reasons",
 				       strerror(-code));
+	/* Who lacks capabilities is told -EPERM; a security module may say the same as the
+	 * verifier. */
+	if (code == -EACCES && capability_check(NULL) == 0 && !lockdown_mode(mode))
+		return error_set(
+			err, code,
+			"this kernel rejects a BPF program of this build: %s (its verifier "
+			"or a security module); -v (of stackcount: --debug) shows which "
+			"program, and why",
+			strerror(-code));
 	if (code == -EPERM || code == -EACCES)
 		return error_privilege(
 			err, code,
