@@ -42,7 +42,8 @@ for source in "$(dirname "$0")"/../workloads/unwind/*.c*; do
 	add "$program" "$programs/$program"
 done
 add "from the dynamic linker on" --from-start "$programs/ifunc"
-for program in frames plt_lazy plt_sec realigned clocks odd_frames marked_frames debug_frame coroutines assembly; do
+for program in frames plt_lazy plt_sec realigned clocks odd_frames marked_frames debug_frame coroutines assembly \
+	constant_frame; do
 	add "$program, interrupted" --signal 3 "$programs/$program"
 done
 # Without symbols, and without section headers: e_shoff, then e_shnum and e_shstrndx are 0.

@@ -343,14 +343,31 @@ int call_frames_read(struct call_frames *frames, bool is_eh, const struct frame_
 	return 0;
 }
 
+static struct cfi_program program_of(const struct call_frames *frames,
+				     const struct code_range *range)
+{
+	const uint8_t *at = frames->bytes + range->program;
+
+	return (struct cfi_program){ .bytes = { .at = at, .end = at + range->size },
+				     .address = address_of(frames, at),
+				     .interrupted = range->kind == FRAME_INTERRUPTED };
+}
+
+bool call_frames_is_constant(const struct call_frames *frames, const struct code_range *range,
+			     struct wire_rule *ret_rule)
+{
+	const struct cfi_frame *frame = &frames->cies[range->context].frame;
+	const struct cfi_program program = program_of(frames, range);
+
+	return range->kind == FRAME_CALLED &&
+	       cfi_program_is_constant(frame, &program, range->begin, range->end, ret_rule);
+}
+
 int call_frames_rows(const struct call_frames *frames, const struct code_range *range,
 		     struct row_writer *writer)
 {
 	const struct cfi_frame *frame = &frames->cies[range->context].frame;
-	const uint8_t *at = frames->bytes + range->program;
-	const struct cfi_program program = { .bytes = { .at = at, .end = at + range->size },
-					     .address = address_of(frames, at),
-					     .interrupted = range->kind == FRAME_INTERRUPTED };
+	const struct cfi_program program = program_of(frames, range);
 	const struct wire_rule signal_return = { .cfa = WIRE_CFA_SP, .ra = WIRE_RA_SIGNAL };
 	int r;
 

@@ -65,6 +65,10 @@ struct frame_cie call_frames_cie(const struct frame_bytes *bytes,
  */
 bool call_frames_begin_within(const uint8_t *instructions, size_t size);
 
+/* Whether one rule, `*ret_rule`, holds for all of a range. */
+bool call_frames_is_constant(const struct call_frames *frames, const struct code_range *range,
+			     struct wire_rule *ret_rule);
+
 /* Writes the rows of a range. Returns as cfi_program_rows(). */
 int call_frames_rows(const struct call_frames *frames, const struct code_range *range,
 		     struct row_writer *writer);

@@ -345,6 +345,33 @@ static void put(struct run *run, struct row_writer *writer)
 	row_writer_put_rule(writer, (uint32_t)run->location, &rule);
 }
 
+static void run_begin(struct run *run, const struct cfi_frame *frame,
+		      const struct cfi_program *program, uint32_t begin)
+{
+	run->frame = frame;
+	run->bytes = program->bytes;
+	run->first = program->bytes.at;
+	run->first_address = program->address;
+	run->location = begin;
+	run->state = frame->initial;
+	run->changed = true;
+	run->interrupted = program->interrupted;
+	run->n_remembered = 0;
+}
+
+bool cfi_program_is_constant(const struct cfi_frame *frame, const struct cfi_program *program,
+			     uint32_t begin, uint32_t end, struct wire_rule *ret_rule)
+{
+	struct run run;
+	uint64_t location = end;
+
+	run_begin(&run, frame, program, begin);
+	if ((next_location(&run, &location) && location < end) || run.bytes.failed)
+		return false;
+	cfi_rule(frame, &run.state, ret_rule);
+	return true;
+}
+
 int cfi_program_rows(const struct cfi_frame *frame, const struct cfi_program *program,
 		     uint32_t begin, uint32_t end, struct row_writer *writer)
 {
@@ -358,15 +385,7 @@ int cfi_program_rows(const struct cfi_frame *frame, const struct cfi_program *pr
 
 	if (r)
 		return r;
-	run.frame = frame;
-	run.bytes = program->bytes;
-	run.first = program->bytes.at;
-	run.first_address = program->address;
-	run.location = begin;
-	run.state = frame->initial;
-	run.changed = true;
-	run.interrupted = program->interrupted;
-	run.n_remembered = 0;
+	run_begin(&run, frame, program, begin);
 	while (next_location(&run, &location)) {
 		if (location == run.location)
 			continue;

@@ -71,6 +71,10 @@ bool cfi_program_begin(struct cfi_frame *frame, const struct cfi_program *progra
 int cfi_program_rows(const struct cfi_frame *frame, const struct cfi_program *program,
 		     uint32_t begin, uint32_t end, struct row_writer *writer);
 
+/* Whether one rule, `*ret_rule`, holds for all of that code. */
+bool cfi_program_is_constant(const struct cfi_frame *frame, const struct cfi_program *program,
+			     uint32_t begin, uint32_t end, struct wire_rule *ret_rule);
+
 /* The rule that expresses a state, or one that says why none does. */
 void cfi_rule(const struct cfi_frame *frame, const struct cfi_state *state,
 	      struct wire_rule *ret_rule);

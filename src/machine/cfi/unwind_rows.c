@@ -13,6 +13,7 @@
 #include "cfi/code_ranges.h"
 #include "cfi/code_stubs.h"
 #include "cfi/code_view.h"
+#include "cfi/constant_frames.h"
 #include "cfi/crt_code.h"
 #include "cfi/fiber_code.h"
 #include "cfi/frame_pointer_code.h"
@@ -47,7 +48,7 @@ static int merge(struct compilation *all, struct code_ranges *more)
 	return code_ranges_merge(&all->ranges, more, &all->counts.overlaps);
 }
 
-static int read_frames(struct compilation *all, enum unwind_source source)
+static int read_frames(struct compilation *all, enum unwind_source source, struct rule_table *rules)
 {
 	own(code_ranges_free) struct code_ranges more = { 0 };
 	bool is_eh = source == UNWIND_EH_FRAME;
@@ -62,6 +63,8 @@ static int read_frames(struct compilation *all, enum unwind_source source)
 		return r == -ENODATA || r == -EIO ? 0 : r;
 	r = call_frames_read(&all->frames[source], is_eh, &section, &all->code, &more,
 			     &all->counts);
+	if (r == 0)
+		r = constant_frames_correct(&all->code, &all->frames[source], rules, &more);
 	return r < 0 ? r : merge(all, &more);
 }
 
@@ -171,14 +174,14 @@ static int compile(struct compilation *all, uint16_t machine, struct rule_table 
 	r = row_writer_open(&all->writer, rules);
 	if (r < 0)
 		return r;
-	r = read_frames(all, UNWIND_EH_FRAME);
+	r = read_frames(all, UNWIND_EH_FRAME, rules);
 	if (r < 0)
 		return r;
 	/* Before .debug_frame: Go's own says nothing of the frame pointer. */
 	r = read_go(all);
 	if (r < 0)
 		return r;
-	r = read_frames(all, UNWIND_DEBUG_FRAME);
+	r = read_frames(all, UNWIND_DEBUG_FRAME, rules);
 	if (r < 0)
 		return r;
 	r = all->elf->machine == EM_X86_64 ? read_x86_code(all, rules)
