@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Code in anonymous memory where the program is loaded: `moved`: that of the program, as programs
- * do that move their text to huge pages. `packed`: code that the file does not have, as packed
- * programs unpack it.
+ * do that move their text to huge pages. `shared`: to shared memory, which has a name, as large
+ * pages have. `slowly`: the same, again and again, by a callee of the code that is moved, as node
+ * does it. `packed`: code that the file does not have, as packed programs unpack it.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -37,7 +38,35 @@ MOVED static void outer(void)
 		middle();
 }
 
-static void move(void)
+static void burn_a_while(void)
+{
+	for (volatile uint32_t i = 0; i < 100000000; i++)
+		;
+}
+
+static void move_slowly(void)
+{
+	size_t size = ((size_t)(__stop_moved_code - __start_moved_code) + 4095) & ~4095ul;
+	char *copy = malloc(size);
+	void *at;
+
+	memcpy(copy, __start_moved_code, size);
+	at = mmap(__start_moved_code, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	if (at == MAP_FAILED)
+		exit(1);
+	burn_a_while();
+	memcpy(at, copy, size);
+	burn_a_while();
+	free(copy);
+}
+
+MOVED static void mover(void)
+{
+	move_slowly();
+}
+
+static void move(bool shared)
 {
 	size_t size = ((size_t)(__stop_moved_code - __start_moved_code) + 4095) & ~4095ul;
 	char *copy = malloc(size);
@@ -45,7 +74,7 @@ static void move(void)
 
 	memcpy(copy, __start_moved_code, size);
 	at = mmap(__start_moved_code, size, PROT_READ | PROT_WRITE,
-		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		  (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	if (at == MAP_FAILED)
 		exit(1);
 	memcpy(at, copy, size);
@@ -61,16 +90,19 @@ static void unpack(void)
 int main(int argc, char **argv)
 {
 	bool packed = argc > 1 && strcmp(argv[1], "packed") == 0;
+	bool slowly = argc > 1 && strcmp(argv[1], "slowly") == 0;
 
 	if (packed)
 		unpack();
-	else
-		move();
+	else if (!slowly)
+		move(argc > 1 && strcmp(argv[1], "shared") == 0);
 	printf("ready %d\n", getpid());
 	fflush(stdout);
 	for (;;) {
 		if (packed)
 			((void (*)(void))unpacked)();
+		else if (slowly)
+			mover();
 		else
 			outer();
 	}

@@ -19,6 +19,7 @@ struct place {
 	uint64_t from, to; /* addresses in the process: of what the file has bytes for */
 	uint64_t end;	   /* of the memory */
 	uint64_t offset;   /* of `from` in the file */
+	bool executable;
 };
 
 static bool read_process(pid_t tgid, uint64_t address, void *bytes, size_t size)
@@ -34,7 +35,10 @@ static bool is_uniform(const uint8_t *bytes, size_t size)
 	return memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
-/* Whether the process has the file's bytes in what both have of the place. */
+/*
+ * Whether the process has the file's bytes in what both have of the place. Bytes that were not
+ * written yet may become the file's: while a program copies its text, its callers are there.
+ */
 static bool is_copy(pid_t tgid, int fd, const struct place *place, const struct mapping *mapping)
 {
 	uint64_t from = place->from > mapping->start ? place->from : mapping->start;
@@ -52,8 +56,9 @@ static bool is_copy(pid_t tgid, int fd, const struct place *place, const struct 
 		    pread(fd, there, sizeof(there), (off_t)(place->offset + (at - place->from))) !=
 			    (ssize_t)sizeof(there))
 			return false;
-		same += memcmp(here, there, sizeof(here)) == 0;
-		distinct += !is_uniform(here, sizeof(here));
+		same += memcmp(here, there, sizeof(here)) == 0 ||
+			(place->executable && !here[0] && is_uniform(here, sizeof(here)));
+		distinct += !is_uniform(there, sizeof(there));
 	}
 	return same >= LEAST_SAME && distinct > 0;
 }
@@ -72,7 +77,8 @@ static bool find_place(const struct load_segments *segments, const struct mappin
 		struct place place = { .from = start,
 				       .to = start + segment->size,
 				       .end = start + segment->memory,
-				       .offset = segment->offset };
+				       .offset = segment->offset,
+				       .executable = segment->executable };
 
 		if (mapping->start < start / PAGE * PAGE || mapping->start >= place.end)
 			continue;

@@ -36,10 +36,10 @@ static bool starts_with(const char *name, size_t size, const char *prefix)
 }
 
 /* Memory with an inode that the kernel names itself: runtimes put generated code there. */
-static bool is_memory_file(const char *name)
+static bool is_memory_file(const char *name, size_t size)
 {
-	return strncmp(name, "/memfd:", 7) == 0 || strncmp(name, "/dev/zero", 9) == 0 ||
-	       strncmp(name, "/SYSV", 5) == 0 || strncmp(name, "/anon_hugepage", 14) == 0;
+	return starts_with(name, size, "/memfd:") || starts_with(name, size, "/dev/zero") ||
+	       starts_with(name, size, "/SYSV") || starts_with(name, size, "/anon_hugepage");
 }
 
 static enum mapping_kind kind_of(const char *name, size_t size)
@@ -67,7 +67,8 @@ static int identify_file(const struct snapshot_context *context, struct kernel_m
 	r = files_identify(context->files, reference, tgid, view, &mapping->file);
 	if (r < 0)
 		return r;
-	if (is_memory_file(mapping->name) && !files_is_elf(context->files, mapping->file)) {
+	if (is_memory_file(mapped->name, mapped->name_size) &&
+	    !files_is_elf(context->files, mapping->file)) {
 		mapping->kind = MAPPING_ANONYMOUS;
 		mapping->file = 0;
 	}
@@ -144,7 +145,8 @@ static bool is_near(uint64_t end, uint64_t start)
 static int relate_to_files(struct reading *reading, const struct maps_line *line)
 {
 	struct snapshot *snapshot = &reading->snapshot;
-	bool is_file = line->name_size && line->name[0] == '/';
+	bool is_file = line->name_size && line->name[0] == '/' &&
+		       !is_memory_file(line->name, line->name_size);
 	int r = 0;
 
 	if (!is_file && snapshot->n > reading->behind && reading->file.end &&

@@ -13,14 +13,20 @@ seen() {
 	check $? "$1" "$(hottest) $(tail -n 1 "$err")"
 }
 whole='^moved_text;_start;__libc_start_main;__libc_start_call_main;main;outer(;middle(;leaf)?)?$'
-begin "$moved" moved || finish
-measure -U -f -F 499 -p "$pid" 1
-end
-seen "a program that runs already: names and callers" "$whole"
+for memory in moved shared; do
+	begin "$moved" "$memory" || finish
+	measure -U -f -F 499 -p "$pid" 1
+	end
+	seen "a program that runs already, $memory: names and callers" "$whole"
+done
 measure_command -U -f -F 499 -- timeout 1 "$moved" moved
 in_leaf=$(counted ';leaf$')
 calculates "$in_leaf > 20 && $(counted ';main;outer;middle;leaf$') > 0.9 * $in_leaf"
 check $? "a program that is started: names and callers" "$(hottest) $(tail -n 1 "$err")"
+measure_command -U -f -F 499 -- timeout 2 "$moved" slowly
+seen "callers whose code is being moved" '^moved_text;_start;__libc_start_main;__libc_start_call_main;main;mover;move_slowly'
+calculates "$(counted ';main;mover;move_slowly;burn_a_while$') > 20"
+check $? "a program that moves its text for long: names and callers" "$(hottest) $(tail -n 1 "$err")"
 
 begin "$moved" packed || finish
 measure -U -f -F 499 -p "$pid" 1
