@@ -362,6 +362,8 @@ static bool state_of(const struct wire_rule *rule, struct flow_state *ret_state)
 		state.rbx = -rule->extra;
 	else if (rule->ra & WIRE_RULE_RBX_LOST)
 		state.rbx = FLOW_LOST;
+	state.kept = (state.fp == FLOW_SAME ? FLOW_KEEPS_FP : 0) |
+		     (state.rbx == FLOW_SAME ? FLOW_KEEPS_RBX : 0);
 	*ret_state = state;
 	return true;
 }

@@ -11,7 +11,7 @@ static const uint8_t dwarf_numbers[REGISTER_N] = { 0, 2, 1,  3,	 7,  6,	 4,  5,
 
 struct flow_state flow_entry(void)
 {
-	struct flow_state state = { .slot = FLOW_UNKNOWN };
+	struct flow_state state = { .slot = FLOW_UNKNOWN, .kept = FLOW_KEEPS_FP | FLOW_KEEPS_RBX };
 
 	for (int i = 0; i < REGISTER_N; i++)
 		state.registers[i] = FLOW_UNKNOWN;
@@ -22,6 +22,11 @@ struct flow_state flow_entry(void)
 static int32_t *saved(struct flow_state *state, uint8_t reg)
 {
 	return reg == REGISTER_BP ? &state->fp : reg == REGISTER_BX ? &state->rbx : NULL;
+}
+
+static uint32_t kept_bit(uint8_t reg)
+{
+	return reg == REGISTER_BP ? FLOW_KEEPS_FP : reg == REGISTER_BX ? FLOW_KEEPS_RBX : 0;
 }
 
 /* The address `bytes` below another one. */
@@ -40,6 +45,7 @@ static void overwrite(struct flow_state *state, uint8_t reg, int32_t value)
 
 	if (of && *of == FLOW_SAME)
 		*of = FLOW_LOST;
+	state->kept &= ~kept_bit(reg);
 	state->registers[reg] = value;
 }
 
@@ -49,8 +55,10 @@ static void restore(struct flow_state *state, uint8_t reg, int32_t at)
 	int32_t *of = saved(state, reg);
 
 	overwrite(state, reg, FLOW_UNKNOWN);
-	if (of && *of > 0 && *of == at)
+	if (of && *of > 0 && *of == at) {
 		*of = FLOW_SAME;
+		state->kept |= kept_bit(reg);
+	}
 }
 
 static void save(struct flow_state *state, uint8_t reg, int32_t at)
@@ -181,8 +189,8 @@ bool flow_step(struct flow_state *state, const struct instruction *of)
 
 bool flow_may_leave(const struct flow_state *state)
 {
-	return state->registers[REGISTER_SP] == AT_ENTRY && state->fp == FLOW_SAME &&
-	       state->rbx == FLOW_SAME;
+	return state->registers[REGISTER_SP] == AT_ENTRY &&
+	       state->kept == (FLOW_KEEPS_FP | FLOW_KEEPS_RBX);
 }
 
 static int32_t meet_saved(int32_t a, int32_t b)
@@ -202,6 +210,7 @@ bool flow_meet(const struct flow_state *a, const struct flow_state *b, struct fl
 	}
 	ret_state->fp = meet_saved(a->fp, b->fp);
 	ret_state->rbx = meet_saved(a->rbx, b->rbx);
+	ret_state->kept = a->kept & b->kept;
 	return true;
 }
 

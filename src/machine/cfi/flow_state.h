@@ -23,7 +23,13 @@ struct flow_state {
 	/* After the stack pointer was aligned: *(sp + slot) is the address `slot_value`. */
 	int32_t slot, slot_value;
 	int32_t fp, rbx; /* rbp and rbx, the callee-saved registers that rules tell of */
+	/* FLOW_KEEPS_*: those of the two that have the caller's value, whether or not they were
+	 * saved */
+	uint32_t kept;
 };
+
+#define FLOW_KEEPS_FP  (1u << 0)
+#define FLOW_KEEPS_RBX (1u << 1)
 
 /* Caller-saved registers: rax, rcx, rdx, rsi, rdi, r8 to r11. */
 #define FLOW_SCRATCH 0x0fc7

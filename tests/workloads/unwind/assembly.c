@@ -32,6 +32,10 @@ __asm__(".text; .p2align 4\n"
 	"aligned_by_stack: push %rbp; mov %rsp, %rax; sub $96, %rsp; and $-64, %rsp; mov %rax, 72(%rsp)\n"
 	"xor %ebp, %ebp; call saves; add $3, %rax; mov 72(%rsp), %rsp; pop %rbp; ret\n"
 	".p2align 4\n"
+	/* Saves registers for what it calls, which looks at them, and pops none but rbp. */
+	"shows: push %rbp; mov %rsp, %rbp; push $77; push %rbx; push %r12; push %r13; push %r14; push %r15\n"
+	"mov %rsi, %r8; mov %rsp, %rsi; call *%r8; add $48, %rsp; pop %rbp; ret\n"
+	".p2align 4\n"
 	/* With frame pointer, and a size known at run time only. */
 	"framed: push %rbp; mov %rsp, %rbp; and $48, %edi; sub %rdi, %rsp; call aligned_by_register\n"
 	"cmp $5, %rax; jb 3f; leave; ret\n"
@@ -44,7 +48,7 @@ __asm__(".text; .p2align 4\n"
 	".p2align 4; .fill 320, 1, 0x90\n");
 /* clang-format on */
 
-long saves(long), aligned_by_stack(long), framed(long), moves(long);
+long shows(long, long (*)(long)), saves(long), aligned_by_stack(long), framed(long), moves(long);
 
 static int NOINLINE compare(const void *a, const void *b)
 {
@@ -71,7 +75,7 @@ int main(void)
 
 	take_signals();
 	for (int i = 0; i < 3; i++) {
-		sink += fibonacci(4) + aligned_by_stack(i) + moves(i);
+		sink += fibonacci(4) + aligned_by_stack(i) + moves(i) + shows(i, framed);
 		large(i);
 	}
 	qsort(numbers, 4, sizeof(*numbers), compare);
