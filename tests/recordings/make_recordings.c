@@ -398,6 +398,8 @@ static void threads_scene(struct scene *scene)
 			     &(struct names_cgroup){ .id = 77,
 						     .path = "/system.slice/worker.service" }) < 0)
 		fail("cannot name a cgroup");
+	if (names_add_process(scene->names, &(struct names_process){ 50, "spooler" }) < 0)
+		fail("cannot name a process");
 }
 
 static void stackcount_scene(struct scene *scene)

@@ -730,10 +730,33 @@ static void labels_of_cgroups(void **state)
 	recording_free(recording);
 }
 
+static void names_of_processes(void **state)
+{
+	struct recording *recording = NULL;
+	struct error err = { 0 };
+	struct data *data = *state;
+
+	assert_int_equal(names_add_process(data->names, &(struct names_process){ 9, "java" }), 0);
+	assert_int_equal(names_add_process(data->names, &(struct names_process){ 7, "sh" }), 0);
+	assert_int_equal(names_add_process(data->names, &(struct names_process){ 7, "node" }), 0);
+	save(data);
+	assert_int_equal(data->bytes[RECORDING_MAGIC_SIZE], RECORDING_NAMED);
+	if (load(data->bytes, data->size, &recording, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(names_n_processes(recording->names), 2);
+	assert_int_equal(names_processes(recording->names)[0].tgid, 7);
+	assert_string_equal(names_processes(recording->names)[0].comm, "node");
+	assert_string_equal(names_process_by_tgid(names_processes(recording->names), 2, 9)->comm,
+			    "java");
+	assert_null(names_process_by_tgid(names_processes(recording->names), 2, 8));
+	recording_free(recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(labels_of_cgroups),
+		TEST(names_of_processes),
 		TEST(loads_what_was_saved),
 		TEST(files_of_version_3_are_loaded),
 		TEST(times_are_kept),

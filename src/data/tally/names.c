@@ -34,10 +34,12 @@ struct names {
 	uint32_t *firsts; /* of each address: its first frame */
 	struct names_object *objects;
 	struct names_cgroup *cgroups;
+	struct names_process *processes;
 	uint32_t n_frames, frame_capacity;
 	uint32_t n_addresses, address_capacity;
 	uint32_t n_objects, object_capacity;
 	uint32_t n_cgroups, cgroup_capacity;
+	uint32_t n_processes, process_capacity;
 };
 
 int names_new(struct names **ret_names)
@@ -70,6 +72,7 @@ static void free_content(struct names *names)
 	for (uint32_t i = 0; i < names->n_cgroups; i++)
 		free((void *)names->cgroups[i].labels);
 	free(names->cgroups);
+	free(names->processes);
 }
 
 void names_free(struct names *names)
@@ -316,6 +319,34 @@ const struct names_cgroup *names_cgroup_by_id(const struct names_cgroup *cgroups
 	return at < n && cgroups[at].id == id ? &cgroups[at] : NULL;
 }
 
+int names_add_process(struct names *names, const struct names_process *process)
+{
+	const struct names_process copy = { process->tgid, names_string(names, process->comm) };
+	size_t at = partition_point(i, names->n_processes, names->processes[i].tgid < copy.tgid);
+
+	if (!copy.comm)
+		return -ENOMEM;
+	if (at < names->n_processes && names->processes[at].tgid == copy.tgid) {
+		names->processes[at] = copy;
+		return 0;
+	}
+	if (grow(&names->processes, &names->process_capacity, (size_t)names->n_processes + 1) < 0)
+		return -ENOMEM;
+	memmove(names->processes + at + 1, names->processes + at,
+		(names->n_processes - at) * sizeof(*names->processes));
+	names->processes[at] = copy;
+	names->n_processes++;
+	return 0;
+}
+
+const struct names_process *names_process_by_tgid(const struct names_process *processes, uint32_t n,
+						  uint32_t tgid)
+{
+	size_t at = partition_point(i, n, processes[i].tgid < tgid);
+
+	return at < n && processes[at].tgid == tgid ? &processes[at] : NULL;
+}
+
 const char *names_cgroup_label(const struct names_cgroup *cgroup, const char *key)
 {
 	for (uint32_t i = 0; cgroup && i < cgroup->n_labels; i++)
@@ -380,4 +411,14 @@ const struct names_object *names_objects(const struct names *names)
 const struct names_cgroup *names_cgroups(const struct names *names)
 {
 	return names->cgroups;
+}
+
+uint32_t names_n_processes(const struct names *names)
+{
+	return names->n_processes;
+}
+
+const struct names_process *names_processes(const struct names *names)
+{
+	return names->processes;
 }

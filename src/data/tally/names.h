@@ -94,9 +94,18 @@ struct names_cgroup {
 	uint32_t n_labels;
 };
 
+/* What the kernel called the first thread of a process, when its stacks were named. */
+struct names_process {
+	uint32_t tgid;
+	const char *comm; /* untrusted */
+};
+
 /* The element with this id of an array that ascends by id, or NULL. */
 const struct names_cgroup *names_cgroup_by_id(const struct names_cgroup *cgroups, uint32_t n,
 					      uint64_t id);
+/* The same of processes. */
+const struct names_process *names_process_by_tgid(const struct names_process *processes, uint32_t n,
+						  uint32_t tgid);
 /* The value of a label, or NULL. `cgroup` may be NULL. */
 const char *names_cgroup_label(const struct names_cgroup *cgroup, const char *key);
 
@@ -128,6 +137,9 @@ int names_replace_frame(struct names *names, uint32_t address, const struct name
  */
 int names_add_cgroup(struct names *names, const struct names_cgroup *cgroup);
 
+/* A process, which is copied with its string; what came last with a tgid stays. */
+int names_add_process(struct names *names, const struct names_process *process);
+
 uint32_t names_n_addresses(const struct names *names);
 uint32_t names_n_frames(const struct names *names);
 uint32_t names_n_objects(const struct names *names);
@@ -138,5 +150,8 @@ const struct names_object *names_objects(const struct names *names);
 /* Ascending by id. */
 uint32_t names_n_cgroups(const struct names *names);
 const struct names_cgroup *names_cgroups(const struct names *names);
+/* Ascending by tgid. */
+uint32_t names_n_processes(const struct names *names);
+const struct names_process *names_processes(const struct names *names);
 
 #endif

@@ -51,6 +51,11 @@ static const struct names_cgroup *cgroup_of(const struct names *names, uint64_t 
 	return names_cgroup_by_id(names_cgroups(names), names_n_cgroups(names), id);
 }
 
+static const struct names_process *process_of(const struct names *names, uint32_t tgid)
+{
+	return names_process_by_tgid(names_processes(names), names_n_processes(names), tgid);
+}
+
 static bool is_selected(const struct selecting *selecting, const struct tally_entry *entry)
 {
 	const struct selection *selection = selecting->selection;
@@ -204,12 +209,15 @@ static bool leaves_out_kernel(const struct selecting *selecting, uint32_t stack)
 static int copy_entry(struct selecting *selecting, struct tally_entry entry, uint32_t *ret_number)
 {
 	const struct names_cgroup *cgroup = cgroup_of(selecting->from_names, entry.cgroup);
+	const struct names_process *process = process_of(selecting->from_names, entry.tgid);
 	int r = copy_stack(selecting, leaves_out_kernel(selecting, entry.kernel), &entry.kernel);
 
 	if (r == 0)
 		r = copy_stack(selecting, selecting->selection->no_user, &entry.user);
 	if (r == 0 && cgroup)
 		r = names_add_cgroup(selecting->to_names, cgroup);
+	if (r == 0 && process)
+		r = names_add_process(selecting->to_names, process);
 	return r < 0 ? r : tally_count(selecting->to, &entry, ret_number);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/own.h"
 #include "process/remote_memory.h"
+#include "process/thread_comm.h"
 
 /* A thread in a system call. */
 struct call {
@@ -27,20 +28,6 @@ static bool is_thread(const struct call *call, uint32_t tid)
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%u", call->tgid, tid);
 	return tid && access(path, F_OK) == 0;
-}
-
-/* The comm of a thread or process, in front of its id; "" if that is not known. */
-static const char *comm_of(uint32_t tid, char comm[24])
-{
-	char path[64];
-	own(own_fd) int fd = -1;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%u/comm", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, comm, 17);
-	comm[n > 0 ? n - 1 : 0] = '\0';
-	return comm;
 }
 
 /* ---- files ---- */
@@ -84,13 +71,13 @@ static void describe_child(const struct call *call, const char *name, struct thr
 {
 	int32_t pid =
 		(int32_t)(call->number == SYS_wait4 ? call->arguments[0] : call->arguments[1]);
-	char comm[24];
+	char comm[COMM_SIZE];
 
 	if (pid <= 0 || (call->number == SYS_waitid && call->arguments[0] != 1 /* P_PID */))
 		snprintf(wait->text, sizeof(wait->text), "in %s, for any child process", name);
 	else
 		snprintf(wait->text, sizeof(wait->text), "in %s, for the child process %d %s", name,
-			 pid, comm_of((uint32_t)pid, comm));
+			 pid, comm_read((uint32_t)pid, comm));
 }
 
 /* ---- locks ---- */
@@ -169,13 +156,13 @@ static void describe_futex(const struct call *call, const char *name, struct thr
 {
 	uint32_t operation = (uint32_t)call->arguments[1] & (uint32_t)FUTEX_CMD_MASK, owner;
 	unsigned long long address = call->arguments[0];
-	char comm[24];
+	char comm[COMM_SIZE];
 
 	(void)name;
 	wait->thread = joined_thread(call);
 	if (wait->thread) {
 		snprintf(wait->text, sizeof(wait->text), "waits for the end of thread %u %s",
-			 wait->thread, comm_of(wait->thread, comm));
+			 wait->thread, comm_read(wait->thread, comm));
 		return;
 	}
 	owner = find_owner(call, operation);
@@ -186,7 +173,7 @@ static void describe_futex(const struct call *call, const char *name, struct thr
 	else if (owner)
 		snprintf(wait->text, sizeof(wait->text),
 			 "waits for the lock at 0x%llx, which thread %u %s has", address, owner,
-			 comm_of(owner, comm));
+			 comm_read(owner, comm));
 	else
 		snprintf(wait->text, sizeof(wait->text),
 			 "waits for a lock or a condition (futex at 0x%llx)", address);

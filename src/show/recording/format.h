@@ -13,7 +13,8 @@
 #define RECORDING_TIMES	     10u /* tells when */
 #define RECORDING_LABELS     11u /* with labels of cgroups */
 #define RECORDING_CALLS	     12u /* the largest value of each sum, and calls not seen whole */
-#define RECORDING_NEWEST     RECORDING_CALLS
+#define RECORDING_NAMED	     13u /* with what processes are called, not only their threads */
+#define RECORDING_NEWEST     RECORDING_NAMED
 #define RECORDING_OLDEST     3u /* that can be loaded */
 
 /* Magic and version; then sections, each with a header: kind, payload size, checksum. */
@@ -40,6 +41,7 @@
 	KIND(UNWINDING, RECORDING_KIND('U', 'N', 'W', 'D'))                                        \
 	KIND(OBJECTS, RECORDING_KIND('O', 'B', 'J', 'S'))                                          \
 	KIND(CGROUPS, RECORDING_KIND('C', 'G', 'R', 'P'))                                          \
+	KIND(PROCESSES, RECORDING_KIND('P', 'R', 'O', 'C'))                                        \
 	KIND(ADDRESSES, RECORDING_KIND('A', 'D', 'D', 'R'))                                        \
 	KIND(STACKS, RECORDING_KIND('S', 'T', 'K', 'S'))                                           \
 	KIND(ENTRIES, RECORDING_KIND('E', 'N', 'T', 'S'))                                          \

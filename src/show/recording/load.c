@@ -184,6 +184,24 @@ static void load_cgroup(struct loading *loading)
 		out_of_memory(loading);
 }
 
+static void load_process(struct loading *loading)
+{
+	struct reader *reader = &loading->reader;
+	struct names *names = loading->recording->names;
+	uint32_t n = names_n_processes(names);
+	struct names_process process;
+
+	process.tgid = (uint32_t)reader_up_to(reader, UINT32_MAX, "process id too large");
+	process.comm = string(loading);
+	if (reader->failed)
+		return;
+	/* Ascending: names_add_process() then appends. */
+	if (!process.comm || (n > 0 && names_processes(names)[n - 1].tgid >= process.tgid))
+		reader_fail(reader, -EBADMSG, "processes without a name or out of order");
+	else if (names_add_process(names, &process) < 0)
+		out_of_memory(loading);
+}
+
 /* The language that flags say, before version 7. */
 static uint8_t language_of_flags(uint64_t flags)
 {
@@ -385,8 +403,8 @@ static void load_losses(struct loading *loading)
 
 static bool is_optional(int section)
 {
-	return section == RECORDING_UNWINDING || section == RECORDING_SLICES ||
-	       section == RECORDING_BINS;
+	return section == RECORDING_UNWINDING || section == RECORDING_PROCESSES ||
+	       section == RECORDING_SLICES || section == RECORDING_BINS;
 }
 
 static void load_end(struct loading *loading)
@@ -419,6 +437,7 @@ static const struct section_loader loaders[RECORDING_N_SECTIONS] = {
 	[RECORDING_UNWINDING] = { load_unwinding, true },
 	[RECORDING_OBJECTS] = { load_object, false },
 	[RECORDING_CGROUPS] = { load_cgroup, false },
+	[RECORDING_PROCESSES] = { load_process, false },
 	[RECORDING_ADDRESSES] = { load_address, false },
 	[RECORDING_STACKS] = { load_stack, false },
 	[RECORDING_ENTRIES] = { load_entry, false },
@@ -428,6 +447,14 @@ static const struct section_loader loaders[RECORDING_N_SECTIONS] = {
 	[RECORDING_END] = { load_end, true },
 };
 
+/* The first version that has such a section. */
+static uint32_t first_version(enum recording_section section)
+{
+	return section == RECORDING_PROCESSES				  ? RECORDING_NAMED
+	       : section == RECORDING_SLICES || section == RECORDING_BINS ? RECORDING_TIMES
+									  : RECORDING_OLDEST;
+}
+
 static void load_section(struct loading *loading)
 {
 	struct reader *reader = &loading->reader;
@@ -436,8 +463,7 @@ static void load_section(struct loading *loading)
 
 	if (loader->once && *seen)
 		reader_fail(reader, -EBADMSG, "section occurs twice");
-	if (reader->version < RECORDING_TIMES &&
-	    (reader->section == RECORDING_SLICES || reader->section == RECORDING_BINS))
+	if (reader->version < first_version(reader->section))
 		reader_fail(reader, -EBADMSG, "section of a newer version");
 	*seen = true;
 	if (loader->once && !reader->failed) {

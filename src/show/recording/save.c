@@ -75,6 +75,8 @@ static void collect_strings(struct saving *saving, const struct profile_meta *me
 		string_id(saving, names_objects(names)[i].path);
 	for (uint32_t i = 0; i < names_n_cgroups(names); i++)
 		collect_cgroup(saving, &names_cgroups(names)[i]);
+	for (uint32_t i = 0; i < names_n_processes(names); i++)
+		string_id(saving, names_processes(names)[i].comm);
 	for (uint32_t i = 0; i < names_n_frames(names); i++) {
 		const struct names_frame frame = names_frame(names, i);
 
@@ -188,6 +190,19 @@ static void save_cgroups(struct saving *saving)
 			put_string(saving, cgroup->labels[k].key);
 			put_string(saving, cgroup->labels[k].value);
 		}
+	}
+	section_close(&saving->to);
+}
+
+static void save_processes(struct saving *saving)
+{
+	saving->to.section = RECORDING_PROCESSES;
+	for (uint32_t i = 0; i < names_n_processes(saving->names); i++) {
+		const struct names_process *process = &names_processes(saving->names)[i];
+
+		section_begin_item(&saving->to);
+		section_put(&saving->to, process->tgid);
+		put_string(saving, process->comm);
 	}
 	section_close(&saving->to);
 }
@@ -331,6 +346,8 @@ static void save_all(struct saving *saving, const struct profile_meta *meta)
 		save_unwinding(saving, &meta->unwinding);
 	save_objects(saving);
 	save_cgroups(saving);
+	if (saving->to.version >= RECORDING_NAMED)
+		save_processes(saving);
 	save_addresses(saving);
 	save_stacks(saving);
 	save_entries(saving);
@@ -354,6 +371,8 @@ static bool has_calls(const struct tally *tally)
 static uint32_t version_for(const struct profile_meta *meta, const struct tally *tally,
 			    const struct names *names, const struct timeline *timeline)
 {
+	if (names_n_processes(names))
+		return RECORDING_NAMED;
 	if (has_calls(tally))
 		return RECORDING_CALLS;
 	for (uint32_t i = 0; i < names_n_cgroups(names); i++)

@@ -196,19 +196,23 @@ static uint32_t frame_at(const struct profile_entry *entry, const struct entry_p
 
 /*
  * One frame of the kernel, libc or an interpreter stands for those that follow it, up to the next
- * function of the program.
+ * function of the program. Of a stack without such a function there are all.
  */
 static void put_stack(struct top *top, const struct profile_entry *entry)
 {
 	struct entry_parts parts = entry_parts(top->profile, entry);
 	uint32_t n = parts.n_kernel + entry->n_user, in_row = 0;
+	bool of_program = false; /* it has such a function */
 	struct stack_line line = { .top = top };
 
+	for (uint32_t i = 0; i < n && !of_program; i++)
+		of_program = !entry_is_common_frame(
+			&top->profile->frames[frame_at(entry, &parts, i)].is);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct names_frame *is = &top->profile->frames[frame_at(entry, &parts, i)].is;
 		bool common = entry_is_common_frame(is);
 
-		in_row = common ? in_row + 1 : 0;
+		in_row = common && of_program ? in_row + 1 : 0;
 		if (in_row > 2)
 			continue;
 		if (!put_step(&line, in_row == 2 ? ".." : frame_text_name(is))) {

@@ -33,7 +33,7 @@ void top_head(struct top *top, const char *text)
 
 void top_right(struct top *top, const char *text, uint32_t width)
 {
-	for (size_t n = strlen(text); n < width; n++)
+	for (uint32_t n = fitted_width(text, strlen(text)); n < width; n++)
 		bytes_char(&top->bytes, ' ');
 	bytes_string(&top->bytes, text);
 }

@@ -25,10 +25,10 @@ struct making {
 static const char *const kernel_threads[] = { "kworker/", "ksoftirqd/", "migration/", "swapper/",
 					      "cpuhp/" };
 
-static void name_process(const struct profile_entry *entry, char ret_name[SERVICE_NAME_SIZE])
+static void name_process(const char *comm, size_t size, char ret_name[SERVICE_NAME_SIZE])
 {
 	memset(ret_name, 0, SERVICE_NAME_SIZE);
-	memcpy(ret_name, entry->comm, strnlen(entry->comm, sizeof(entry->comm)));
+	memcpy(ret_name, comm, strnlen(comm, size));
 	for (size_t i = 0; i < sizeof(kernel_threads) / sizeof(*kernel_threads); i++)
 		if (strncmp(ret_name, kernel_threads[i], strlen(kernel_threads[i])) == 0)
 			*strchr(ret_name, '/') = '\0';
@@ -110,18 +110,28 @@ static bool is_of_first_thread(const struct profile *profile, const struct profi
 	return root && strcmp(root, "_start") == 0;
 }
 
-/* Else it is called by its busiest thread. */
-static const struct profile_entry *named_by(const struct profile *profile,
-					    const struct entry_groups *groups,
-					    const struct entry_group *group)
+/* A process that had ended when names were looked up is called by its busiest thread. */
+static void name_group(const struct profile *profile, const struct entry_groups *groups,
+		       const struct entry_group *group, char ret_name[SERVICE_NAME_SIZE])
 {
+	const struct names_process *known =
+		names_process_by_tgid(profile->processes, profile->n_processes,
+				      group->heaviest->tgid);
+	const char *comm = group->heaviest->comm;
+
+	if (known) {
+		name_process(known->comm, SERVICE_NAME_SIZE - 1, ret_name);
+		return;
+	}
 	for (uint32_t i = group->first; i < group->first + group->n; i++) {
 		const struct profile_entry *entry = &profile->entries[groups->order[i]];
 
-		if (is_of_first_thread(profile, entry))
-			return entry;
+		if (is_of_first_thread(profile, entry)) {
+			comm = entry->comm;
+			break;
+		}
 	}
-	return group->heaviest;
+	name_process(comm, TALLY_COMM_SIZE, ret_name);
 }
 
 /* The entries of a process, which all have its name, or each that of its thread's service. */
@@ -132,7 +142,7 @@ static int add_group(struct making *making, const struct profile *profile,
 	char name[SERVICE_NAME_SIZE];
 	int r = 0;
 
-	name_process(named_by(profile, groups, group), name);
+	name_group(profile, groups, group, name);
 	for (uint32_t i = group->first; r == 0 && i < group->first + group->n; i++) {
 		uint32_t number = groups->order[i];
 		const struct profile_entry *entry = &profile->entries[number];
@@ -140,7 +150,7 @@ static int add_group(struct making *making, const struct profile *profile,
 		if (making->list->of_services)
 			name_service(profile, entry, name);
 		else if (!entry->tgid)
-			name_process(entry, name);
+			name_process(entry->comm, sizeof(entry->comm), name);
 		r = add_entry(making, profile, number, name);
 		if (r < 0 || making->is_base || !entry->tgid || making->row_of[number] == last)
 			continue;

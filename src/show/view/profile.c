@@ -340,6 +340,8 @@ static int build(struct view *view, const struct names *names, struct profile *p
 	profile->n_objects = names_n_objects(names);
 	profile->cgroups = names_cgroups(names);
 	profile->n_cgroups = names_n_cgroups(names);
+	profile->processes = names_processes(names);
+	profile->n_processes = names_n_processes(names);
 	return 0;
 }
 

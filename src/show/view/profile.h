@@ -132,6 +132,8 @@ struct profile {
 	uint32_t n_objects;
 	const struct names_cgroup *cgroups; /* ascending by id */
 	uint32_t n_cgroups;
+	const struct names_process *processes; /* whose names are known; ascending by tgid */
+	uint32_t n_processes;
 	const struct profile_frame *frames;
 	uint32_t n_frames;
 	const struct profile_entry *entries; /* ascending by count; ties in the tally's order */

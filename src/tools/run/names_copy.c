@@ -25,5 +25,7 @@ int names_copy_objects(const struct names *from, struct names *names)
 	}
 	for (uint32_t i = 0; r == 0 && i < names_n_cgroups(from); i++)
 		r = names_add_cgroup(names, &names_cgroups(from)[i]);
+	for (uint32_t i = 0; r == 0 && i < names_n_processes(from); i++)
+		r = names_add_process(names, &names_processes(from)[i]);
 	return r;
 }

@@ -17,6 +17,7 @@
 #include "run/delays.h"
 #include "run/dump.h"
 #include "run/memory.h"
+#include "run/process_names.h"
 #include "run/run_notes.h"
 #include "run/sinks.h"
 #include "symbolize/sources.h"
@@ -132,7 +133,7 @@ static int name_all(struct run_state *state, struct session *session, struct sym
 	r = symbolizer_resolve(symbolizer, state->tally, state->names, err);
 	if (r < 0)
 		return r;
-	if (name_cgroups(state) < 0)
+	if (name_cgroups(state) < 0 || process_names_add(state->tally, state->names) < 0)
 		return error_set(err, -ENOMEM, "out of memory");
 	return sinks_show(&state->sinks, event, err);
 }

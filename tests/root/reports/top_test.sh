@@ -23,6 +23,36 @@ says "what to type next" '^next: -p [0-9]+ alone; .*--format text' "$out"
 [ "$(wc -l <"$out")" -le 42 ] # 40, and a loss where there is one
 check $? "on one screen" "$(wc -l <"$out")"
 
+# The first thread sleeps all the time, and what works has another comm, as in Java's servers.
+cat >"$tmp/server.c" <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+static void *work(void *context)
+{
+	prctl(PR_SET_NAME, "exec-1");
+	printf("ready %d\n", getpid());
+	fflush(stdout);
+	for (;;)
+		*(volatile long *)context += 1;
+}
+int main(void)
+{
+	static long sum;
+	pthread_t worker;
+	return pthread_create(&worker, NULL, work, &sum) || pthread_join(worker, NULL);
+}
+END
+gcc -O1 "$tmp/server.c" -o "$tmp/server" || exit 2
+begin "$tmp/server"
+on_terminal "$profile -p $pid 0.5"
+says "a process is called as it is, not as its busiest thread" "%  server \\($pid\\) +work" "$out"
+"$profile" -q -p "$pid" -o "$tmp/server.stacktally" 0.5
+end
+"$profile" --from "$tmp/server.stacktally" --format top >"$out"
+says "in a recording, too, when it has gone" "%  server \\($pid\\) +work" "$out"
+
 cat >"$tmp/waits.py" <<'END'
 import threading
 def wait_for_ever(lock):
