@@ -367,6 +367,45 @@ static void knows_the_c_library(void **state)
 	free(queries);
 }
 
+/* Functions that are called and whose address is taken; endbr64 makes their stubs larger. */
+static void names_stubs_of_the_got(void **state)
+{
+	struct symbol_query query = { 0 };
+	struct elf_file *elf = NULL;
+	size_t size;
+	uint8_t *bytes;
+
+	(void)state;
+	built_write("got.c", "#include <stdlib.h>\n"
+			     "long (*volatile first)(long), (*volatile second)(long long);\n"
+			     "int main(void) { first = labs; second = (void *)llabs;\n"
+			     "	return (int)(labs(3) + llabs(4)); }\n");
+	for (int protected = 0; protected < 2; protected ++) {
+		uint64_t stub = protected ? 16 : 8, at;
+
+		assert_true(built_run("gcc -O1 -fno-builtin %s got.c -o got -Wl,-z,now && "
+				      "strip got",
+				      protected ? "-fcf-protection=full -Wl,-z,ibtplt"
+						: "-fcf-protection=none"));
+		bytes = built_read("got", &size);
+		assert_int_equal(elf_file_open_memory(bytes, size, &elf), 0);
+		assert_non_null(elf_file_section(elf, ".plt.got"));
+		at = elf_file_section(elf, ".plt.got")->offset;
+		for (uint32_t i = 0, found = 0; i < 3 || found < 2; i++) {
+			assert_true(i < 3);
+			query = (struct symbol_query){ .address = at + i * stub + 4 };
+			assert_int_equal(file_symbols_find_memory(bytes, size, pool, &query, 1), 0);
+			if (!query.name)
+				continue;
+			found += strcmp(query.name, "labs@plt") == 0 ||
+				 strcmp(query.name, "llabs@plt") == 0;
+			assert_int_equal(query.start, at + i * stub);
+		}
+		elf_file_close(elf);
+		free(bytes);
+	}
+}
+
 static void names_code_without_symbols(void **state)
 {
 	struct symbol_query queries[2] = { 0 };
@@ -466,6 +505,7 @@ int main(void)
 		cmocka_unit_test(nothing_beyond_the_end),
 		cmocka_unit_test(knows_the_c_library),
 		cmocka_unit_test(names_code_without_symbols),
+		cmocka_unit_test(names_stubs_of_the_got),
 		cmocka_unit_test(survives_damage),
 		cmocka_unit_test(refuses_what_is_no_elf_file),
 	};

@@ -591,6 +591,27 @@ static void trampolines_of_signals_are_instructions(void **state)
 	teardown(&f);
 }
 
+/* makecontext() has functions return to the first byte of a stub, where no call stands before. */
+static void stubs_at_the_root_are_instructions(void **state)
+{
+	struct record record = record_of("nginx", 0x1000);
+	const uint32_t *frames;
+	uint64_t count, unwanted;
+	struct fixture f;
+
+	(void)state;
+	setup(&f, NULL);
+	record.stack.end = WIRE_END_ENTRY;
+	seal(&record);
+	assert_int_equal(epoch_stacks_add(f.stacks, f.tally, &record.stack, record.frames), 0);
+	assert_int_equal(epoch_stacks_flush(f.stacks, f.tally, &count, &unwanted), 0);
+	frames = tally_frames(f.tally, &tally_stacks(f.tally)[tally_entries(f.tally)->user]);
+	for (uint32_t i = 0; i < USER_FRAMES; i++)
+		assert_int_equal(tally_addresses(f.tally)[frames[i]].flags,
+				 i == 0 || i + 1 == USER_FRAMES ? TALLY_ADDRESS_EXACT : 0);
+	teardown(&f);
+}
+
 /* Counts and times may be added to a stack that was entered, in the epochs to come, too. */
 static void entered_stacks_are_known_by_their_hash(void **state)
 {
@@ -631,6 +652,7 @@ int main(void)
 		cmocka_unit_test(a_stack_that_was_not_read_says_so),
 		cmocka_unit_test(added_stacks_are_one_event_each),
 		cmocka_unit_test(trampolines_of_signals_are_instructions),
+		cmocka_unit_test(stubs_at_the_root_are_instructions),
 		cmocka_unit_test(entered_stacks_are_known_by_their_hash),
 	};
 

@@ -11,6 +11,7 @@
 #define MAX_RELOCATIONS_SIZE (16u << 20)
 #define MAX_STUBS_SIZE	     (16u << 20)
 #define MAX_NAME	     4096
+#define MAX_STUB	     16 /* bytes */
 /* jmp *DISPLACEMENT(%rip) */
 #define JUMP_SIZE 6
 
@@ -141,7 +142,7 @@ static bool is_asked_for(const struct elf_section *section, const struct symbol_
 static int answer_in_section(const struct stubs *stubs, const struct elf_section *section,
 			     uint64_t stub_size, struct symbol_query *queries, size_t n)
 {
-	uint8_t code[16];
+	uint8_t code[MAX_STUB];
 
 	for (size_t i = symbol_query_lower_bound(queries, n, section->address);
 	     i < n && queries[i].address - section->address < section->size; i++) {
@@ -217,28 +218,49 @@ static int answer_entry(const struct elf_file *elf, struct symbol_query *queries
 	return 0;
 }
 
-/* C libraries have signal handlers return to `mov $15,%rax; syscall`, which nothing else begins
- * with. */
-static bool is_signal_return(const struct elf_file *elf, uint64_t address)
-{
-	static const uint8_t bytes[] = "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05";
-	const struct elf_section *section = elf_file_code_section(elf, address);
-	uint8_t code[sizeof(bytes) - 1];
+/*
+ * Code of C libraries to which no call leads, so that no frame is within it but at its first byte.
+ * Nothing else begins with these bytes.
+ */
+static const struct {
+	const char *name;
+	uint8_t size;
+	uint8_t code[12];
+} returned_to[] = {
+	/* mov $15,%rax; syscall: to it signal handlers return */
+	{ "__restore_rt", 9, { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 } },
+	/* mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi; je: functions of makecontext() do */
+	{ "__start_context",
+	  12,
+	  { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, 0x08 } },
+};
 
-	return section && section->type != SHT_NOBITS &&
-	       section->address + section->size - address >= sizeof(code) &&
-	       elf_file_read(elf, section->offset + (address - section->address), code,
-			     sizeof(code)) == 0 &&
-	       memcmp(code, bytes, sizeof(code)) == 0;
+/* NULL: it is not known. */
+static const char *name_by_code(const struct elf_file *elf, uint64_t address)
+{
+	const struct elf_section *section = elf_file_code_section(elf, address);
+	uint64_t left = section ? section->address + section->size - address : 0;
+	uint8_t code[sizeof(returned_to[0].code)];
+
+	if (!section || section->type == SHT_NOBITS || left < sizeof(code) ||
+	    elf_file_read(elf, section->offset + (address - section->address), code, sizeof(code)))
+		return NULL;
+	for (size_t i = 0; i < sizeof(returned_to) / sizeof(returned_to[0]); i++) {
+		if (memcmp(code, returned_to[i].code, returned_to[i].size) == 0)
+			return returned_to[i].name;
+	}
+	return NULL;
 }
 
-static int answer_signal_returns(const struct elf_file *elf, struct symbol_query *queries, size_t n,
-				 struct pool *pool)
+static int answer_by_code(const struct elf_file *elf, struct symbol_query *queries, size_t n,
+			  struct pool *pool)
 {
 	for (size_t i = 0; elf->machine == EM_X86_64 && i < n; i++) {
-		if (queries[i].name || !is_signal_return(elf, queries[i].address))
+		const char *name = queries[i].name ? NULL : name_by_code(elf, queries[i].address);
+
+		if (!name)
 			continue;
-		queries[i].name = pool_string(pool, "__restore_rt");
+		queries[i].name = pool_string(pool, name);
 		if (!queries[i].name)
 			return -ENOMEM;
 		queries[i].start = queries[i].address;
@@ -269,7 +291,11 @@ static int answer_stubs(const struct elf_file *elf, size_t which, struct symbol_
 		return 0;
 	stubs.strings = &elf->sections[stubs.symbols->link];
 	qsort(stubs.slots, stubs.n_slots, sizeof(*stubs.slots), compare_slots);
-	return answer_in_section(&stubs, section, sections[which].stub_size, queries, n);
+	/* Stubs of .plt.got that begin with endbr64 are larger. */
+	return answer_in_section(&stubs, section,
+				 section->entry_size == MAX_STUB ? MAX_STUB
+								 : sections[which].stub_size,
+				 queries, n);
 }
 
 int elf_stubs_find(const struct elf_file *elf, struct symbol_query *queries, size_t n,
@@ -283,5 +309,5 @@ int elf_stubs_find(const struct elf_file *elf, struct symbol_query *queries, siz
 			return r;
 	}
 	r = answer_entry(elf, queries, n, pool);
-	return r < 0 ? r : answer_signal_returns(elf, queries, n, pool);
+	return r < 0 ? r : answer_by_code(elf, queries, n, pool);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of code that has no symbol: stubs of the procedure linkage table (PLT), named after the
- * function they jump to (malloc@plt), _start, the entry point of programs, and __restore_rt, to
- * which signal handlers return.
+ * function they jump to (malloc@plt), _start, the entry point of programs, __restore_rt, to which
+ * signal handlers return, and __start_context, to which functions of makecontext() do.
  */
 #ifndef STACKTALLY_ELF_ELF_STUBS_H
 #define STACKTALLY_ELF_ELF_STUBS_H

@@ -207,13 +207,16 @@ static uint64_t whole_address(uint64_t frame)
 
 /*
  * Frames are return addresses, but for the leaf, what a signal interrupted, and the trampoline to
- * which the signal's handler returns: the kernel has put its first byte there.
+ * which the signal's handler returns: the kernel has put its first byte there. The outermost frame
+ * may be the first byte of a stub, too, to which makecontext() has a function return; in stubs that
+ * call, the byte behind the call is the stub's as well.
  */
-static bool is_instruction(const uint64_t *frames, uint32_t n, uint32_t i)
+static bool is_instruction(const uint64_t *frames, uint32_t n, uint32_t i, bool ends_in_stub)
 {
+	if (i + 1 == n)
+		return i == 0 || frames[i] & WIRE_FRAME_EXACT || ends_in_stub;
 	return i == 0 || frames[i] & WIRE_FRAME_EXACT ||
-	       (i + 1 < n && frames[i + 1] & WIRE_FRAME_EXACT &&
-		!(frames[i + 1] & WIRE_FRAME_SCRIPT));
+	       (frames[i + 1] & WIRE_FRAME_EXACT && !(frames[i + 1] & WIRE_FRAME_SCRIPT));
 }
 
 /* What the tally has of a user frame. */
@@ -238,13 +241,14 @@ static struct tally_address address_of(uint64_t frame, uint32_t image, bool is_i
 
 /* Enters user addresses into the tally. */
 static int add_addresses(struct epoch_stacks *stacks, struct tally *tally, uint32_t image,
-			 const uint64_t *addresses, uint32_t n, uint32_t tgid)
+			 const uint64_t *addresses, uint32_t n, const struct wire_stack *stack)
 {
-	const struct known_frames known = known_frames(stacks, tgid);
+	const struct known_frames known = known_frames(stacks, stack->tgid);
+	bool ends_in_stub = stack->end == WIRE_END_ENTRY;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct tally_address address =
-			address_of(addresses[i], image, is_instruction(addresses, n, i));
+		bool exact = is_instruction(addresses, n, i, ends_in_stub);
+		struct tally_address address = address_of(addresses[i], image, exact);
 		uint32_t *id = &stacks->user_frames[stacks->n_user_frames];
 		int r = is_known(tally, &known, n - 1 - i, &address, id)
 				? 0
@@ -336,7 +340,7 @@ static int add_user(struct epoch_stacks *stacks, struct tally *tally,
 			return r;
 	}
 	n = mark_evaluators(stacks, stack, frames, image, addresses);
-	return add_addresses(stacks, tally, image, addresses, n, stack->tgid);
+	return add_addresses(stacks, tally, image, addresses, n, stack);
 }
 
 /* Adds a stack: to the index of hashes, too, if it is `hashed`. */

@@ -47,6 +47,8 @@ if have_kprobes; then
 else
 	skip "kernel probe below page faults" "$no_kprobes"
 fi
+events "functions of makecontext() begin at its stub" "^odd_stacks;__start_context;fiber(;switch_to)?;swapcontext$" \
+	t:syscalls:sys_enter_rt_sigprocmask "$odd" fibers
 events "page faults" "^[^;]*;${base}enter$" t:exceptions:page_fault_user "$odd" kernel
 
 # sampled NAME REGEX OPTION...: profile samples a program that runs already
