@@ -47,6 +47,12 @@ static __always_inline bool at_trampoline(const struct unwind_walk *walk, __u64 
 	return walk->exact ? offset < XOL_SLOT : offset == 0 || offset == ARCH_RETURN_CALLED;
 }
 
+/* How walks end at the trampoline, among others. */
+static __always_inline bool may_be_trampoline(__u32 end)
+{
+	return end == WIRE_END_NO_MAPPING || end == WIRE_END_SPECIAL;
+}
+
 /*
  * If a walk ended with `end` because it is at the trampoline, moves it to the address in whose
  * place that is, and returns 1: the last frame is to be walked again. Instances that a longjmp()
@@ -60,8 +66,7 @@ __noinline int take_pending_return(__u32 number, __u32 end)
 	const struct return_instance *pending;
 	__u64 sp, pushed, offset = 0, caller = 0;
 
-	if (!slot || (end != WIRE_END_NO_MAPPING && end != WIRE_END_SPECIAL) ||
-	    !at_trampoline(&slot->walk, &offset))
+	if (!slot || !may_be_trampoline(end) || !at_trampoline(&slot->walk, &offset))
 		return 0;
 	sp = slot->walk.registers[UNWIND_SP];
 	pushed = ARCH_RETURN_PUSHED(offset);

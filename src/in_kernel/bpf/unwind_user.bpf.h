@@ -95,11 +95,13 @@ static __always_inline __u32 walk_rounds(__u32 number, __u32 first, __u32 done, 
 
 		n += some & 0xffff;
 		end = some >> 16;
-		/* Without branches, which the verifier would follow in every round. */
-		again = take_pending_return(number, end) & 1;
-		OPAQUE(again);
-		n -= again;
-		end *= 1 - again;
+		if (UNLIKELY(may_be_trampoline(end))) {
+			/* Without branches, which the verifier would follow in every round. */
+			again = take_pending_return(number, end) & 1;
+			OPAQUE(again);
+			n -= again;
+			end *= 1 - again;
+		}
 		OPAQUE(n);
 		OPAQUE(end);
 	}

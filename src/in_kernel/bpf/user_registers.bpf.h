@@ -20,6 +20,7 @@
 #include "arch/pt_regs.bpf.h"
 #include "bpf/kernel.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/task.bpf.h"
 
 /*
  * In place of an enum wire_end: the task runs in the kernel only. Workers that the kernel makes for
@@ -53,15 +54,17 @@ static __always_inline __u32 take_saved_registers(const void *at, struct pt_regs
 	return WIRE_END_NONE;
 }
 
-static __always_inline bool may_have_probes(const struct mm_struct *mm)
+/* Whether the current task's process may have probes. */
+static __always_inline bool may_have_probes(const struct task_struct *task)
 {
+	const struct mm_struct *mm = TASK_FIELD(task, TASK_CURRENT, mm);
 	const struct mm_struct___6_18 *since_6_18 = (const void *)mm;
 	unsigned long flags = 0;
 
 	if (bpf_core_field_exists(since_6_18->flags.__mm_flags))
-		flags = BPF_CORE_READ(since_6_18, flags.__mm_flags[0]);
+		flags = TASK_FIELD(since_6_18, TASK_CURRENT, flags.__mm_flags[0]);
 	else if (bpf_core_field_exists(mm->flags))
-		flags = BPF_CORE_READ(mm, flags);
+		flags = TASK_FIELD(mm, TASK_CURRENT, flags);
 	return flags & MM_HAS_UPROBES;
 }
 
@@ -75,7 +78,7 @@ static __always_inline void leave_breakpoint(const struct task_struct *task,
 {
 	__u8 code[2] = { 0 };
 
-	if (!walk->exact || !may_have_probes(BPF_CORE_READ(task, mm)))
+	if (!walk->exact || !may_have_probes(task))
 		return;
 	if (bpf_probe_read_user(code, sizeof(code), (void *)(walk->pc - sizeof(code))))
 		return;
