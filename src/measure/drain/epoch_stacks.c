@@ -41,7 +41,7 @@ void epoch_stacks_free(struct epoch_stacks *stacks)
 	free(stacks);
 }
 
-/* Times may still come for a stack that was seen in this epoch or in the one before it. */
+/* Values may still come for a stack that was seen in this epoch or in the one before it. */
 static bool is_over(const struct epoch_stacks *stacks, const struct counted_stack *counted)
 {
 	return !counted->blocked && !counted->waiting && !counted->values.n &&
@@ -462,7 +462,7 @@ void epoch_stacks_hold(struct epoch_stacks *stacks, const struct wire_hash *hash
 	struct counted_stack *counted = epoch_stacks_find(stacks, hash);
 
 	if (counted)
-		counted->seen = stacks->cleared;
+		counted->seen = stacks->cleared + 1;
 }
 
 bool epoch_stacks_hold_all(struct epoch_stacks *stacks, uint32_t most)
@@ -470,7 +470,7 @@ bool epoch_stacks_hold_all(struct epoch_stacks *stacks, uint32_t most)
 	if (stacks->n >= most)
 		return false;
 	for (uint32_t i = 0; i < stacks->n; i++)
-		stacks->items[i].seen = stacks->cleared;
+		stacks->items[i].seen = stacks->cleared + 1;
 	return true;
 }
 

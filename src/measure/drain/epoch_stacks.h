@@ -94,7 +94,11 @@ struct stack_sum {
 };
 int epoch_stacks_sum(struct epoch_stacks *stacks, const struct wire_hash *hash,
 		     const struct stack_sum *sum);
-/* Keeps a stack beyond the next epoch_stacks_keep(), if it is known. */
+/*
+ * Keeps a stack beyond the next two epoch_stacks_keep(), if it is known: a call that is under way
+ * now may return while the next epoch is drained, before calls are looked at again; its value then
+ * comes with the epoch after that.
+ */
 void epoch_stacks_hold(struct epoch_stacks *stacks, const struct wire_hash *hash);
 
 /* The same for all, if these are fewer than `most`; else false. */
