@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Prints recordings and compares the output with tests/golden/expected, byte for byte. A case whose
-# format is --from prints its recording by the command itself, with its options.
+# format is --from prints its recording by the command itself, with its options; one whose format is
+# stackcount has that command measure or list a program of tests/golden/programs.
 #	golden_test.sh BUILD_DIR		compares; its two programs are linked with BUILD_DIR/libcore.a
 #	golden_test.sh --write BUILD_DIR	overwrites recordings and expected output: read the diff
 # kind: foreign files
@@ -26,6 +27,15 @@ for program in golden/print_recording recordings/make_recordings; do
 		"$build/libcore.a" -lunistring -lz -o "$made/${program#*/}" || exit 2
 done
 mkdir "$made/recordings" || exit 2
+
+cannot_measure=
+if [ "$(uname -m)" != x86_64 ]; then
+	cannot_measure="the program is one for x86-64"
+elif [ "$(id -u)" -ne 0 ]; then
+	cannot_measure="measuring needs root"
+elif [ ! -e /sys/bus/event_source/devices/uprobe ]; then
+	cannot_measure="the kernel has no uprobes"
+fi
 
 report() { # NAME STATUS
 	if [ "$2" -eq 0 ]; then
@@ -53,7 +63,14 @@ while read -r name recording format options; do
 		echo "skip $name: protoc is not installed"
 		continue
 	fi
-	if [ "$format" = --from ]; then
+	if [ "$format" = stackcount ]; then
+		if [ -n "$cannot_measure" ]; then
+			echo "skip $name: $cannot_measure"
+			continue
+		fi
+		# shellcheck disable=SC2086 # options are words
+		(cd "$here/programs" && "$build/stackcount" $options) >"$made/$name.txt" 2>&1
+	elif [ "$format" = --from ]; then
 		# shellcheck disable=SC2086 # options are words
 		(cd "$here/recordings" && "$build/profile" --from "$recording.stacktally" $options) \
 			>"$made/$name.txt" 2>&1 || { report "$name" 1; continue; }
