@@ -67,6 +67,20 @@ require("readline").createInterface(process.stdin).on("line", line => {
     console.log("");
 });
 """
+# Calls mkdir(), as nothing in Java calls getppid().
+JAVA = "import java.io.File;\npublic class Levels {\n static boolean last() { return new File(\"/proc/none\").mkdir(); }\n" + \
+       "".join(f" static boolean level_{i}(int n) {{ return n > 0 ? level_{i + 1}(n - 1) : last(); }}\n" for i in range(100)) + \
+       """ static boolean level_100(int n) { return last(); }
+ public static void main(String[] arguments) throws Exception {
+  var reader = new java.io.BufferedReader(new java.io.InputStreamReader(System.in));
+  for (String line; (line = reader.readLine()) != null;) {
+   String[] words = line.split(" ");
+   for (int i = 0; i < Integer.parseInt(words[1]); i++) level_0(Integer.parseInt(words[0]));
+   System.out.println();
+  }
+ }
+}
+"""
 # Works below 17 functions, three of which C code calls.
 SAMPLED = r"""
 import json, zlib
@@ -85,17 +99,23 @@ class InterpreterCases:
         """The time of one function, from runs at two depths."""
         rows = []
         for name, command, note in programs(self.sizes.other_releases):
-            row = Row(f"BPF run time per function of {name}, hot, between {SHALLOW} and {DEEP} calls deep",
-                      "ns", 80, note=note)
-            rows.append(row)
-            with BpfStatistics():
-                self.alternate(["ours"], lambda tool: row.add(tool, self.function_ns(command)))
+            rows.append(self.function_row(name, command, note, 80))
+        for name, command, note in java_programs(self.bench):
+            rows.append(self.function_row(name, command, note, 150, "mkdir"))
         return rows + self.sample_with_functions()
 
-    def function_ns(self, command):
+    def function_row(self, name, command, note, most, system_call="getppid"):
+        row = Row(f"BPF run time per function of {name}, hot, between {SHALLOW} and {DEEP} calls deep", "ns", most,
+                  note=note)
+        with BpfStatistics():
+            self.alternate(["ours"], lambda tool: row.add(tool, self.function_ns(command, system_call)))
+        return row
+
+    def function_ns(self, command, system_call):
         calls = self.sizes.function_calls
         program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        run = self.bench.start([self.stackcount, "-p", str(program.pid), "t:syscalls:sys_enter_getppid"], self.out)
+        run = self.bench.start([self.stackcount, "-p", str(program.pid), f"t:syscalls:sys_enter_{system_call}"],
+                               self.out)
         try:
             run.wait_for_words(self.out, "Hit Ctrl-C")
             call(program, SHALLOW, calls)  # numbers of functions come with calls
@@ -115,7 +135,7 @@ class InterpreterCases:
             program.kill()
             program.wait()
         with open(self.out) as out:
-            if not re.search(rf"level_{DEEP} \(", out.read()):
+            if not re.search(rf"level_{DEEP}( \(|$)", out.read(), re.M):
                 raise Failed("the functions are not in the stacks")
         return (costs[1] - costs[0]) / (DEEP - SHALLOW)
 
@@ -179,3 +199,17 @@ def programs(other_releases):
             yield name, ["chroot", root.stdout.strip()] + command + [program], note
         else:
             print(f"    MISSING: {name}: {root.stderr.strip()}", flush=True)
+
+
+def java_programs(bench):
+    """(name, command, note) of this machine's Java, if it has a compiler."""
+    if not shutil.which("javac"):
+        print("    MISSING: Java: no javac", flush=True)
+        return
+    source = bench.path("Levels.java")
+    with open(source, "w") as file:
+        file.write(JAVA)
+    subprocess.run(["javac", source], check=True)
+    for name, options, note in (("Java, interpreted", ["-Xint"], ""),
+                                ("Java, compiled", ["-XX:TieredStopAtLevel=1"], "functions that are inlined, too")):
+        yield name, ["java", *options, "-Xmx128m", "-cp", os.path.dirname(source), "Levels"], note
