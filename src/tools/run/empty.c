@@ -111,6 +111,21 @@ static void tell_groups(const struct cgroup_filter *groups)
 		message_note("no process of the cgroup %s ran", directory);
 }
 
+/* Whether samples by time were asked for, and the first of them was not due yet. */
+static bool is_too_short(const struct profile_meta *meta)
+{
+	double period = meta->frequency ? 1e9 / (double)meta->frequency : (double)meta->period;
+
+	return strcmp(meta->event, "cpu-clock") == 0 && (double)meta->duration_ns < period;
+}
+
+/* Whether samples of an event were asked for, of which there was none on any CPU. */
+static bool never_occurred(const struct run_report *report)
+{
+	return strcmp(report->meta.event, "cpu-clock") != 0 &&
+	       tally_losses_of(report->tally)->due == 0;
+}
+
 /* Tells why there are no samples: what was asked for did not run. */
 static void tell_no_samples(const struct run_report *report)
 {
@@ -142,7 +157,10 @@ static void tell_no_samples(const struct run_report *report)
 	else if (report->request->plan->command)
 		message_note(
 			"the command ended before it was sampled: sample more often (-F 9999)");
-	else if (filter->include_idle)
+	else if (is_too_short(&report->meta))
+		message_note("no sample was due in that time: measure for longer, or sample more "
+			     "often with -F");
+	else if (filter->include_idle || never_occurred(report))
 		message_note("the event did not occur: -e cpu-clock samples by time");
 	else if (filter->cpus.n == 1)
 		message_note("CPU %d was idle: -I counts idle CPUs as well", filter->cpus.ids[0]);

@@ -21,6 +21,24 @@ wait "$run"
 says "a measurement that was stopped says that it ends late" \
 	'^ended [0-9.]+ s late: [12]\.[0-9] s until counting stopped.* of the CPUs'
 
+# ---- stopped before it measures: the duration counts from when it does
+loads() { find "/proc/$run/fd" -lname 'anon_inode:bpf*' 2>>"$fate" | grep -q .; }
+for try in 1 2 3 4 5; do
+	"$profile" -p $$ 1 >"$out" 2>"$err" &
+	run=$!
+	started+=("$run")
+	await 60 loads
+	kill -STOP "$run"
+	grep -q '^Sampling' "$out" || break
+	kill -CONT "$run"
+	wait "$run"
+done
+sleep 1.5
+kill -CONT "$run"
+wait "$run"
+says "a measurement that begins late says so ($try)" \
+	'^began [1-9][0-9]*\.[0-9] s late: until then, it has had [0-9.]+ s of the CPUs$'
+
 # ---- children read files of others at the ordinary priority
 reader() { pgrep -P "$run" stacktally-read | head -n 1; }
 has_reader() { [ -n "$(reader)" ]; }

@@ -46,6 +46,7 @@ says "a process that ends meanwhile" "^process $master has ended: profile --name
 explains "lists add up" "^process $sleeper did not run" -p "$sleeper" -p "$(cat "$tmp/worker")" 0.2
 "$programs/ratio" 60000 >"$fate" &
 started+=("$!")
+busy=$!
 measure -f -p "$sleeper" -p "$!" 0.5
 has "the last list is measured, as well as the first" '^ratio;'
 measure -f -p "$!" -p "$sleeper" 0.5
@@ -64,6 +65,14 @@ kill -STOP "$!"
 explains "a process whose first thread has ended, and others not" \
 	"^process $! is stopped, by a signal or a debugger" -p "$!" 0.2
 explains "a name that nobody has" "no thread named ngnix was seen; seen most: " --name ngnix 1s
+explains "a process that runs, in less time than a sample takes" \
+	"^process $busy runs, but no sample met it: measure for longer" -F 1 -p "$busy" 0.1
+explains "a node of memory" '^nothing that was asked for ran on NUMA node 0; without --node' \
+	--node 0 -p "$sleeper" 0.2
+explains "less time than from one sample to the next" '^no sample was due in that time: ' -F 1 0.1
+explains "the same on one CPU" '^no sample was due in that time: ' -F 1 -C 0 0.1
+explains "an event that does not occur" '^the event did not occur: -e cpu-clock' -e emulation-faults 0.2
+explains "nor with idle CPUs" '^the event did not occur: -e cpu-clock' -I -e emulation-faults 0.2
 measure_command -F 1 -- true
 says "a command of a moment" '^the command ended before it was sampled'
 explains "absences that are longer than the measurement" \
