@@ -78,7 +78,8 @@ static void idle_cpus(void **state)
 	assert_string_equal(told(), "CPU 3 was idle: -I counts idle CPUs as well\n");
 }
 
-/* Nothing tells that a CPU was idle if no sample of it was due, or by an event that never occurs. */
+/* Nothing tells that a CPU was idle if no sample of it was due, or by an event that never occurs.
+ */
 static void not_known_to_be_idle(void **state)
 {
 	(void)state;

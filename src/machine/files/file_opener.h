@@ -22,6 +22,8 @@
 
 #define FILE_OPENER_MAX (1u << 30) /* bytes of a file that is copied */
 
+#define FILE_OPENER_LATE_SIZE 256 /* bytes of a path that is told; a long one is cut */
+
 struct file_opener;
 
 /* How much of a file that is not local is copied. */
@@ -36,6 +38,12 @@ void file_opener_free(struct file_opener *opener);
 
 /* Ends the child that resolves paths, which has the memory of a copy of this process. */
 void file_opener_rest(struct file_opener *opener);
+
+/*
+ * A path that did not respond in time, untrusted text, and how many did not; NULL: all did. One
+ * that is not tried again counts once.
+ */
+const char *file_opener_late(const struct file_opener *opener, uint32_t *ret_n);
 
 /* Borrowed. */
 struct mounts *file_opener_mounts(const struct file_opener *opener);

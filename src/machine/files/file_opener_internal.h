@@ -24,8 +24,10 @@ struct file_opener {
 	struct mounts *mounts;
 	struct unresponsive unresponsive[MAX_UNRESPONSIVE];
 	uint32_t n;
-	pid_t resolver; /* the child that resolves paths; 0: none */
-	int requests;	/* its socket */
+	uint32_t n_late;			/* openings that took too long, ever */
+	char first_late[FILE_OPENER_LATE_SIZE]; /* the path of the first of them */
+	pid_t resolver;				/* the child that resolves paths; 0: none */
+	int requests;				/* its socket */
 };
 
 /* What a child is to do: to resolve `path` below `fd`, or, without a path, to copy `fd`. */

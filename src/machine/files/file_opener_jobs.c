@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -90,6 +91,28 @@ static int receive_reply(int socket, uint32_t halved, struct file_reply *reply)
 		silent = monotonic_ms() + max_silence;
 	}
 	return -ETIMEDOUT;
+}
+
+/* Keeps the path of what took too long. No file system is asked for it. */
+static void note_late(struct file_opener *opener, const struct opening *job)
+{
+	char link[32], at[128];
+	ssize_t n;
+
+	if (opener->n_late++)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", job->fd);
+	n = readlink(link, at, sizeof(at) - 1);
+	at[n > 0 ? n : 0] = '\0';
+	snprintf(opener->first_late, sizeof(opener->first_late), "%.100s%s%.150s",
+		 job->path && strcmp(at, "/") == 0 ? "" : at,
+		 job->path && job->path[0] != '/' ? "/" : "", job->path ? job->path : "");
+}
+
+const char *file_opener_late(const struct file_opener *opener, uint32_t *ret_n)
+{
+	*ret_n = opener->n_late;
+	return opener->n_late ? opener->first_late : NULL;
 }
 
 static struct unresponsive *find_unresponsive(struct file_opener *opener, uint64_t key)
@@ -210,10 +233,12 @@ static int resolve(struct file_opener *opener, const struct opening *job, uint64
 	/* One that is late may be blocked for ever; one that died has left only its status. */
 	kill(opener->resolver, SIGKILL);
 	close(opener->requests);
-	if (r == -ETIMEDOUT)
+	if (r == -ETIMEDOUT) {
+		note_late(opener, job);
 		add_unresponsive(opener, key, opener->resolver);
-	else
+	} else {
 		wait_for(opener->resolver);
+	}
 	opener->resolver = 0;
 	return r;
 }
@@ -243,6 +268,7 @@ int file_opener_run(struct file_opener *opener, const struct opening *job, struc
 	r = receive_reply(socket, halvings(opener), reply);
 	if (r == -ETIMEDOUT) {
 		kill(child, SIGKILL);
+		note_late(opener, job);
 		add_unresponsive(opener, key, child);
 		return r;
 	}

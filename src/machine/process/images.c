@@ -334,6 +334,11 @@ const struct names_cgroup *images_cgroup(const struct images *images, uint64_t i
 	return cgroups_get(images->cgroups, id);
 }
 
+const char *images_late_file(const struct images *images, uint32_t *ret_n)
+{
+	return file_opener_late(images->context.opener, ret_n);
+}
+
 const struct images_losses *images_losses(const struct images *images)
 {
 	return &images->losses;

@@ -287,6 +287,12 @@ struct images_losses {
 };
 const struct images_losses *images_losses(const struct images *images);
 
+/*
+ * The path of a file that did not respond in time, untrusted text, and how many did not; NULL: all
+ * did.
+ */
+const char *images_late_file(const struct images *images, uint32_t *ret_n);
+
 /* What is kept now. */
 struct images_size {
 	uint32_t spaces;   /* address spaces: of processes that run or have ended recently */

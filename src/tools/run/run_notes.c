@@ -357,13 +357,18 @@ void run_notes_of_unwinding(const struct session *session)
 void run_notes_of_images(const struct images *images)
 {
 	const struct images_losses *losses = images_losses(images);
-	uint32_t late = images_n_late_containers(images);
+	uint32_t late = images_n_late_containers(images), late_files;
+	const char *late_file = images_late_file(images, &late_files);
 	struct images_size size;
 
 	if (late)
 		message_note("%u container%s no names: files of their runtimes did not respond in "
 			     "time",
 			     late, late > 1 ? "s have" : " has");
+	if (late_file)
+		message_note("a file system does not respond: %u file%s waited for in vain, such "
+			     "as %s",
+			     late_files, late_files > 1 ? "s were" : " was", late_file);
 	if (losses->side_band_lost)
 		message_line("WARNING: %" PRIu64
 			     " mapping events lost; code loaded during the run may be [unknown]",

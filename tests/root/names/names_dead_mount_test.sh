@@ -38,6 +38,8 @@ timeout 2 cat "$tmp/mount/program" >"$fate" 2>&1
 [ $? -eq 124 ]
 check $? "(the server does not answer)" "it answers"
 bounded "a program on the dead mount does not delay the report" -F 499 -f -U -p "$program,$other" $slow
+says "the file that was waited for is told" \
+	"^a file system does not respond: [0-9]+ files? w(as|ere) waited for in vain, such as $tmp/mount/program$"
 has "it is counted" '^program;'
 has "and other programs have their names" '^recursion;(.*;)?main;descend;'
 bounded "nor when all processes are measured" -F 499 -f $slow
@@ -59,6 +61,7 @@ for ((i = 0; i < 16; i++)); do
 done
 bounded "nor do many links" -F 499 -f -U -p "${links%,}" $slow
 has "... their programs are counted" '^linked;'
+says "... and that names take long is told" '^looking up names: [0-9]+ of [0-9]+ files done$'
 
 kill -CONT "$server"
 kill -KILL "$program_child" "$server"
