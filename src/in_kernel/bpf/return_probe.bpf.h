@@ -18,19 +18,39 @@
 #define RETURN_SIZE sizeof(__u64)
 
 /*
- * The current task's return instances, the last call first. NULL: there are none, or the walk is of
- * another process.
+ * Begins with the current task's return instances, the last call first. There are none if the walk
+ * is of another process.
  */
-static __always_inline const struct return_instance *pending_returns(const struct unwind_walk *walk)
+static __always_inline void pending_begin(struct scratch *slot)
 {
 	const struct task_struct *task = current_task();
 	const struct uprobe_task *probed = NULL;
 
-	if (walk->tgid != bpf_get_current_pid_tgid() >> 32 || !bpf_core_field_exists(task->utask) ||
-	    !bpf_core_field_exists(probed->return_instances))
-		return NULL;
+	slot->pending.next = 0;
+	if (slot->walk.tgid != bpf_get_current_pid_tgid() >> 32 ||
+	    !bpf_core_field_exists(task->utask) || !bpf_core_field_exists(probed->return_instances))
+		return;
 	probed = BPF_CORE_READ(task, utask);
-	return probed ? BPF_CORE_READ(probed, return_instances) : NULL;
+	if (probed)
+		slot->pending.next = (__u64)BPF_CORE_READ(probed, return_instances);
+}
+
+/*
+ * Reads the next return instance; 0: there is none. A global function: the verifier checks it once,
+ * not in each round of the loops that call it.
+ */
+__noinline int pending_read(__u32 number)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const struct return_instance *pending;
+
+	pending = slot ? (const void *)slot->pending.next : NULL;
+	if (!pending)
+		return 0;
+	slot->pending.stack = BPF_CORE_READ(pending, stack);
+	slot->pending.caller = BPF_CORE_READ(pending, orig_ret_vaddr);
+	slot->pending.next = (__u64)BPF_CORE_READ(pending, next);
+	return 1;
 }
 
 /* The walk's offset in the trampoline, if it is there: a caller's address is its first byte. */
@@ -63,25 +83,23 @@ static __always_inline bool may_be_trampoline(__u32 end)
 __noinline int take_pending_return(__u32 number, __u32 end)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	const struct return_instance *pending;
 	__u64 sp, pushed, offset = 0, caller = 0;
 
 	if (!slot || !may_be_trampoline(end) || !at_trampoline(&slot->walk, &offset))
 		return 0;
 	sp = slot->walk.registers[UNWIND_SP];
 	pushed = ARCH_RETURN_PUSHED(offset);
-	pending = pending_returns(&slot->walk);
-	for (__u32 i = 0; i < RETURNS_PENDING && pending; i++) {
-		__u64 behind = BPF_CORE_READ(pending, stack) + RETURN_SIZE;
+	pending_begin(slot);
+	for (__u32 i = 0; i < RETURNS_PENDING && pending_read(number); i++) {
+		__u64 behind = slot->pending.stack + RETURN_SIZE;
 
 		/* The system call works on the stack as it was before the trampoline. */
 		if (behind == sp + pushed || behind == sp) {
-			slot->walk.pc = BPF_CORE_READ(pending, orig_ret_vaddr);
+			slot->walk.pc = slot->pending.caller;
 			slot->walk.registers[UNWIND_SP] = behind;
 			slot->walk.exact = 0;
 			return 1;
 		}
-		pending = BPF_CORE_READ(pending, next);
 	}
 	if (offset < ARCH_RETURN_CALLED ||
 	    bpf_probe_read_user(&caller, sizeof(caller), (void *)(sp + pushed - RETURN_SIZE)))
@@ -93,28 +111,37 @@ __noinline int take_pending_return(__u32 number, __u32 end)
 }
 
 /*
- * Puts return addresses where a copy of a stack has the trampoline's: frames[at] is the first of
- * its `words`, which the stack has at `from`. A global function: the verifier checks it once.
+ * Puts the address of the next pending return where a copy of a stack has the trampoline's:
+ * frames[at] is the first of its `words`, which the stack has at `from`. 0: there is none.
  */
+__noinline int restore_return(__u32 number, __u32 at, __u32 words, __u64 from)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u64 to;
+
+	if (!slot || !pending_read(number))
+		return 0;
+	to = (slot->pending.stack - from) / sizeof(__u64);
+	if (to >= words)
+		return 1;
+	to += at;
+	OPAQUE(to);
+	if (to < SCRATCH_WORDS)
+		slot->frames[to] = slot->pending.caller;
+	return 1;
+}
+
+/* The same for all of them. */
 __noinline int restore_returns(__u32 number, __u32 at, __u32 words, __u64 from)
 {
 	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
-	const struct return_instance *pending;
 
 	if (!slot)
 		return 0;
-	pending = pending_returns(&slot->walk);
-	for (__u32 i = 0; i < RETURNS_PENDING && pending; i++) {
-		__u64 to = (BPF_CORE_READ(pending, stack) - from) / sizeof(__u64);
-
-		if (to < words) {
-			to += at;
-			OPAQUE(to);
-			if (to < SCRATCH_WORDS)
-				slot->frames[to] = BPF_CORE_READ(pending, orig_ret_vaddr);
-		}
-		pending = BPF_CORE_READ(pending, next);
-	}
+	pending_begin(slot);
+	for (__u32 i = 0; i < RETURNS_PENDING; i++)
+		if (!restore_return(number, at, words, from))
+			break;
 	return 0;
 }
 

@@ -205,6 +205,13 @@ struct interpreter_walk {
 /* Behind them a struct wire_script_place that is being sent. */
 #define LINES_AT (7 * WIRE_MAX_DEPTH)
 
+/* A return that is probed (bpf/return_probe.bpf.h): the kernel's struct return_instance. */
+struct pending_return {
+	__u64 stack;  /* where the kernel's trampoline is in the place of ... */
+	__u64 caller; /* ... this address */
+	__u64 next;   /* the instance of the call before; 0: there is none */
+};
+
 /*
  * What each frame needs comes first: an instruction reaches 32 KiB from the slot's pointer; farther
  * on, it takes three.
@@ -232,7 +239,8 @@ struct scratch {
 	__u32 left_tid;
 	__u32 left_how;		 /* see ABSENCE() */
 	__u64 call_key, call_sp; /* of a call that begins (bpf/calls.bpf.h) */
-	struct wire_count gone;	 /* the count that the stack takes the place of */
+	struct pending_return pending;
+	struct wire_count gone; /* the count that the stack takes the place of */
 	struct pt_regs registers;
 	struct window window;
 	struct wire_stack stack;

@@ -367,7 +367,9 @@ static __always_inline __u32 walk_interp(struct scratch *slot, __u32 number, __u
 	return end ? end : WIRE_END_DEPTH;
 }
 
-#define REST_RUNS 64 /* with an unfinished walk */
+/* Runs with an unfinished walk, 64: so many at a time, for the verifier's sake. */
+#define REST_RUNS   8
+#define REST_ROUNDS 8
 
 /* Writes the staged run to frames[at...], `size` words behind the first one; returns its words. */
 __noinline int interp_append_run(__u32 number, __u32 first, __u32 size)
@@ -393,16 +395,13 @@ __noinline int interp_append_run(__u32 number, __u32 first, __u32 size)
 }
 
 /*
- * Writes the runs that the walk has not come to where they belong behind a stack of `words` frames;
- * returns how many words that takes.
+ * Writes some of the runs that the walk has not come to where they belong behind a stack of `words`
+ * frames, `size` words behind the first one; returns how many words there are then.
  */
-__noinline int interp_append_runs(__u32 number, __u32 words)
+__noinline int interp_append_runs(__u32 number, __u32 words, __u32 size)
 {
-	__u32 first = words + sizeof(struct wire_rest) / sizeof(__u64), size = 0;
-	const struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	__u32 first = words + sizeof(struct wire_rest) / sizeof(__u64);
 
-	if (!slot)
-		return 0;
 	for (__u32 i = 0; i < REST_RUNS; i++) {
 		__u32 more = interp_append_run(number, first, size);
 
@@ -442,12 +441,18 @@ static __always_inline __u32 interpreter_walk(struct scratch *slot, __u32 number
 
 static __always_inline __u32 interpreter_rest(struct scratch *slot, __u32 number)
 {
+	__u32 words = (__u32)slot->stack.n_kernel + slot->stack.n_user, size = 0;
+
 	if (!by_tables() || !(slot->stack.flags & WIRE_STACK_PROGRAM))
 		return 0;
 	/* User space has no code, and does not guess by frame pointers. */
 	if (is_of(&slot->interp, LANGUAGE_JAVA))
 		slot->walk.may_chain = 0;
-	return interp_append_runs(number, (__u32)slot->stack.n_kernel + slot->stack.n_user);
+	for (__u32 i = 0; i < REST_ROUNDS; i++) {
+		size = interp_append_runs(number, words, size);
+		OPAQUE(size);
+	}
+	return size;
 }
 
 #endif

@@ -369,12 +369,17 @@ __noinline int java_room_at(__u32 number, __u64 i)
 	return 0;
 }
 
-/* Whether `pop %rax` is over, in an adapter from compiled code: else it comes before a jump. */
-static __always_inline bool java_has_room(struct scratch *slot, __u32 number)
+/*
+ * Whether `pop %rax` is over, in an adapter from compiled code: else it comes before a jump. A
+ * global function, which the verifier checks once.
+ */
+__noinline int java_has_room(__u32 number)
 {
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
 	int tells = 0;
 
-	if (bpf_probe_read_user(slot->interp.code, JAVA_ADAPTER_BEFORE + JAVA_ADAPTER_BYTES,
+	if (!slot ||
+	    bpf_probe_read_user(slot->interp.code, JAVA_ADAPTER_BEFORE + JAVA_ADAPTER_BYTES,
 				(const void *)(slot->walk.pc - JAVA_ADAPTER_BEFORE)))
 		return false;
 	for (__u64 i = 0; i < JAVA_ADAPTER_BYTES - 3 && !tells; i++)
@@ -404,7 +409,7 @@ __noinline int java_adapter_leaf(__u32 number)
 		(code[1] & 0xffffffff) == 0x24048948 || code[0] >> 56 == 0x58) &&
 	       java_returns(number, rax);
 	sender = slot->walk.registers[JAVA_REGISTER_SENDER];
-	room = java_has_room(slot, number);
+	room = java_has_room(number);
 	/* libjvm is called, to let the caller call the interpreter; registers are saved for it. */
 	if (!room && sender > sp && sender - sp <= JAVA_MOST_FRAME &&
 	    !window_read(slot, number, &called, sizeof(called), sender) &&

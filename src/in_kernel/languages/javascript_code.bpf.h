@@ -56,33 +56,50 @@ static __always_inline bool is_in_code(struct interpreter_walk *interp, __u64 co
 _Static_assert(sizeof(((struct frame_window *)0)->bytes) >= JAVASCRIPT_PIECE_BYTES,
 	       "a window has room for a piece");
 
+/* Places for such an object in a piece: so many at a time, for the verifier's sake. */
+#define JAVASCRIPT_PLACES      (JAVASCRIPT_PIECE_BYTES / JAVASCRIPT_CODE_ALIGNMENT)
+#define JAVASCRIPT_SOME_PLACES 4
+
 /*
- * The last place before `limit` in the piece of memory that begins at `from`, which the window has
- * a copy of, that may begin such an object, from 1; 0: there is none. A global function, which the
- * verifier checks once.
+ * The last place before `limit`, of some from the `first` on in the piece of memory that begins at
+ * `from`, which the window has a copy of, that may begin such an object, from 1; 0: there is none.
+ * A global function, which the verifier checks once.
  */
-__noinline int javascript_last_object(__u32 number, __u64 from, __u64 limit)
+__noinline int javascript_last_of(__u32 number, __u64 first, __u64 from, __u64 limit)
 {
 	const struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
 	const __u64 *words;
 	__u64 map, last = 0;
 
-	if (!slot)
+	OPAQUE(first);
+	if (!slot || first > JAVASCRIPT_PLACES - JAVASCRIPT_SOME_PLACES)
 		return 0;
 	words = (const void *)slot->interp.window.bytes;
 	map = slot->interp.javascript_walk.map;
-	for (__u64 i = 0; i < JAVASCRIPT_PIECE_BYTES / JAVASCRIPT_CODE_ALIGNMENT; i++) {
+	words += first * JAVASCRIPT_CODE_ALIGNMENT / sizeof(__u64);
+	for (__u64 i = 0; i < JAVASCRIPT_SOME_PLACES; i++) {
 		__u64 word = words[i * JAVASCRIPT_CODE_ALIGNMENT / sizeof(__u64)];
-		__u64 at = from + i * JAVASCRIPT_CODE_ALIGNMENT;
+		__u64 at = from + (first + i) * JAVASCRIPT_CODE_ALIGNMENT;
 		/* 0 if it may be. Without branches, which the verifier would follow. */
 		__u64 not = (word ^ map) >> JAVASCRIPT_MAP_PAGE_BITS | ((word & 3) ^ 1) |
 			    (limit - 1 - at) >> 63;
 
 		not = (not | -not ) >> 63;
-		last += (i + 1 - last) * (1 - not );
+		last += (first + i + 1 - last) * (1 - not );
 		OPAQUE(last);
 	}
 	return (int)last;
+}
+
+/* The same, of all places. */
+__noinline int javascript_last_object(__u32 number, __u64 from, __u64 limit)
+{
+	int last = 0;
+
+	for (__u64 i = 0; i < JAVASCRIPT_PLACES && !last; i += JAVASCRIPT_SOME_PLACES)
+		last = javascript_last_of(number, JAVASCRIPT_PLACES - JAVASCRIPT_SOME_PLACES - i,
+					  from, limit);
+	return last;
 }
 
 /*

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "interpreters/interpreters.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 #include "confined/confined.h"
 #include "elf/export_lookup.h"
@@ -23,6 +29,7 @@ static const struct language_reader *const readers[N_LANGUAGES] = {
 
 #define NOT_READ     UINT32_MAX
 #define MAX_OF_USERS (WIRE_MAX_INTERPRETERS / 2) /* so that root's files have room */
+#define RUNNING_NS   (3 * NS_PER_MS)
 
 struct interpreters {
 	const struct images *images;
@@ -235,6 +242,44 @@ const char *interpreters_refused(const struct interpreters *interpreters, pid_t 
 uint32_t interpreters_languages(const struct interpreters *interpreters)
 {
 	return interpreters->languages;
+}
+
+/* The languages of an executed file. */
+static uint32_t languages_of_program(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	uint32_t languages = 0;
+
+	for (uint32_t language = LANGUAGE_NONE + 1; language < N_LANGUAGES; language++)
+		if (strncmp(name, readers[language]->program, strlen(readers[language]->program)) ==
+		    0)
+			languages |= 1u << language;
+	return languages;
+}
+
+uint32_t interpreters_running(void)
+{
+	DIR *proc = opendir("/proc");
+	uint64_t end = monotonic_ns() + RUNNING_NS;
+	const struct dirent *entry;
+	uint32_t languages = 0;
+
+	while (proc && monotonic_ns() < end && (entry = readdir(proc))) {
+		char link[sizeof(entry->d_name) + 4], path[PATH_MAX];
+		ssize_t n;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(link, sizeof(link), "%s/exe", entry->d_name);
+		n = readlinkat(dirfd(proc), link, path, sizeof(path) - 1);
+		if (n <= 0)
+			continue;
+		path[n] = '\0';
+		languages |= languages_of_program(path);
+	}
+	if (proc)
+		closedir(proc);
+	return languages;
 }
 
 enum language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,

@@ -64,6 +64,12 @@ const char *interpreters_refused(const struct interpreters *interpreters, pid_t 
  * wire_language. */
 uint32_t interpreters_languages(const struct interpreters *interpreters);
 
+/*
+ * The languages of the interpreters that run now, by the names of programs in /proc: they need not
+ * be all, nor be such. Looks for some ms at most.
+ */
+uint32_t interpreters_running(void);
+
 /* The language whose evaluator an image has at the address; LANGUAGE_NONE. */
 enum language interpreters_evaluator(const struct interpreters *interpreters, uint32_t image,
 				     uint64_t address);

@@ -39,5 +39,6 @@ static int read_java(const struct elf_file *elf, struct wire_interpreter *ret_in
 const struct language_reader language_java = {
 	.exports = LANGUAGE_EXPORTS("gHotSpotVMStructs"),
 	.file_name = "libjvm",
+	.program = "java",
 	.read = read_java,
 };

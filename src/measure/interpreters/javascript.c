@@ -320,5 +320,6 @@ static int read_javascript(const struct elf_file *elf, struct wire_interpreter *
 const struct language_reader language_javascript = {
 	.exports = LANGUAGE_EXPORTS("v8dbg_SmiTag"),
 	.file_name = "node",
+	.program = "node",
 	.read = read_javascript,
 };

@@ -24,6 +24,7 @@ typedef int language_read(const struct elf_file *elf, struct wire_interpreter *r
 struct language_reader {
 	const char *const *exports; /* NULL at the end */
 	const char *file_name;
+	const char *program; /* what the name of most programs begins with that have it mapped */
 	language_read *read;
 };
 

@@ -138,5 +138,6 @@ static int read_perl(const struct elf_file *elf, struct wire_interpreter *ret_in
 const struct language_reader language_perl = {
 	.exports = LANGUAGE_EXPORTS("perl_run"),
 	.file_name = "perl",
+	.program = "perl",
 	.read = read_perl,
 };

@@ -267,5 +267,6 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 const struct language_reader language_php = {
 	.exports = LANGUAGE_EXPORTS("execute_ex"),
 	.file_name = "php",
+	.program = "php",
 	.read = read_php,
 };

@@ -388,5 +388,6 @@ static int read_python(const struct elf_file *elf, struct wire_interpreter *ret_
 const struct language_reader language_python = {
 	.exports = LANGUAGE_EXPORTS("_PyRuntime", "PyEval_EvalCode"),
 	.file_name = "python",
+	.program = "python",
 	.read = read_python,
 };

@@ -302,5 +302,6 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 const struct language_reader language_ruby = {
 	.exports = LANGUAGE_EXPORTS("ruby_api_version"),
 	.file_name = "ruby",
+	.program = "ruby",
 	.read = read_ruby,
 };

@@ -116,13 +116,36 @@ int session_prepare_tables(struct session *session, struct error *err)
 
 /* ---- interpreters ---- */
 
+/* Whether all processes of the machine are measured. */
+static bool is_of_all(const struct session *session)
+{
+	const struct plan_filter *filter = &session->plan->filter;
+
+	return !session->plan->command && !filter->tgids.n && !filter->tids.n && !filter->name &&
+	       !filter->user && !filter->exe && !filter->cgroupmap && !filter->mntnsmap &&
+	       !cgroup_filter_is_given(&filter->groups);
+}
+
+/*
+ * The languages that are to be walked. With the first that was found come those of other
+ * interpreters that run: each more would have all programs verified again.
+ */
+static uint32_t languages_to_walk(const struct session *session)
+{
+	uint32_t languages = interpreters_languages(session->interpreters);
+
+	if (languages && !session->walkers.languages && is_of_all(session))
+		languages |= interpreters_running();
+	return languages | session->walkers.languages;
+}
+
 void session_walk_interpreters(struct session *session)
 {
 	uint32_t languages;
 
 	if (!session->interpreters)
 		return;
-	languages = interpreters_languages(session->interpreters);
+	languages = languages_to_walk(session);
 	if (languages >> LANGUAGE_JAVA & 1)
 		interpreters_try(session->interpreters, kernel_side_java(&session->side),
 				 monotonic_ns());
