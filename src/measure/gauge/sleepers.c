@@ -31,7 +31,11 @@ struct sleeper {
 	uint64_t left;	  /* when it left its CPU, by CLOCK_MONOTONIC; 0: not known */
 	uint64_t *frames; /* of the kernel; NULL: not known */
 	uint32_t n_frames;
+	bool walked;
 };
+
+/* Where no program tells of threads that wake up: so long those that did are walked anew. */
+#define AGAIN_NS (20 * NS_PER_MS)
 
 struct sleepers {
 	const struct plan *plan;
@@ -42,6 +46,7 @@ struct sleepers {
 	struct index by_stack, by_tid;
 	struct remote_memory *memory;
 	struct user_walk *user_walk; /* NULL: no stack was walked yet */
+	bool watched;		     /* the programs tell of threads that wake up */
 	int iterator;		     /* -1: not begun, or over */
 };
 
@@ -88,9 +93,9 @@ static bool state_counts(const struct plan_off_cpu *plan, char letter)
 	return !plan->by_state || state_bits(letter) & plan->state;
 }
 
-static int add_sleeper(void *context, const struct found_thread *is)
+/* Tells the programs of it. */
+static int enter(const struct sleepers *sleepers, const struct found_thread *is)
 {
-	struct sleepers *sleepers = context;
 	bool ready = is->state == 'R';
 	struct wire_thread thread = { .stack = key_of(sleepers, is),
 				      .out = WIRE_OUT_BEFORE,
@@ -99,21 +104,29 @@ static int add_sleeper(void *context, const struct found_thread *is)
 				      .longest = WIRE_LONGEST,
 				      .weight = 1 };
 	int map = bpf_map__fd(sleepers->skeleton->maps.threads);
+
+	thread.check = wire_thread_check(&thread);
+	/* Full only if there are twice as many threads as when the map was made. */
+	return bpf_map_update_elem(map, &is->tid, &thread, BPF_ANY) < 0 ? -errno : 0;
+}
+
+static int add_sleeper(void *context, const struct found_thread *is)
+{
+	struct sleepers *sleepers = context;
+	struct wire_hash key = key_of(sleepers, is);
 	int r;
 
 	if (!state_counts(&sleepers->plan->off_cpu, is->state))
 		return 0;
 	r = grow(&sleepers->list, &sleepers->capacity, sleepers->n + 1);
 	if (r == 0)
-		r = index_add(&sleepers->by_stack, thread.stack.low, sleepers->n);
+		r = index_add(&sleepers->by_stack, key.low, sleepers->n);
 	if (r == 0)
 		r = index_add(&sleepers->by_tid, hash_u64(is->tid), sleepers->n);
 	if (r < 0)
 		return r;
-	sleepers->list[sleepers->n++] = (struct sleeper){ .is = *is, .stack = thread.stack };
-	thread.check = wire_thread_check(&thread);
-	/* Full only if there are twice as many threads as when the map was made. */
-	return bpf_map_update_elem(map, &is->tid, &thread, BPF_ANY) < 0 ? -errno : 0;
+	sleepers->list[sleepers->n++] = (struct sleeper){ .is = *is, .stack = key };
+	return enter(sleepers, is);
 }
 
 int sleepers_find(const struct plan *plan, struct stacktally *skeleton, struct drain *drain,
@@ -124,9 +137,11 @@ int sleepers_find(const struct plan *plan, struct stacktally *skeleton, struct d
 
 	if (!sleepers)
 		return error_set(err, -ENOMEM, "out of memory");
-	*sleepers = (struct sleepers){
-		.plan = plan, .skeleton = skeleton, .drain = drain, .iterator = -1
-	};
+	*sleepers = (struct sleepers){ .plan = plan,
+				       .skeleton = skeleton,
+				       .drain = drain,
+				       .watched = bpf_program__autoload(skeleton->progs.on_switch),
+				       .iterator = -1 };
 	r = remote_memory_new(&sleepers->memory);
 	if (r < 0) {
 		sleepers_free(sleepers);
@@ -169,14 +184,19 @@ static struct sleeper *find_thread(const struct sleepers *sleepers, uint32_t tid
 	return NULL;
 }
 
-/* Whether it has slept since before the measurement, so that its stack has not changed. */
-static bool still_sleeps(const struct sleepers *sleepers, uint32_t tid)
+/*
+ * Whether it has slept since it was found, so that its stack has not changed. Where no program
+ * tells of those that wake up, the scheduler's count of its time on CPUs does.
+ */
+static bool still_sleeps(const struct sleepers *sleepers, const struct sleeper *sleeper)
 {
 	int map = bpf_map__fd(sleepers->skeleton->maps.threads);
 	struct wire_thread thread;
 
-	return bpf_map_lookup_elem(map, &tid, &thread) == 0 && thread.out == WIRE_OUT_BEFORE &&
-	       !thread.wake;
+	if (!sleepers->watched)
+		return sleeper->is.state != 'R' && !threads_has_run(&sleeper->is);
+	return bpf_map_lookup_elem(map, &sleeper->is.tid, &thread) == 0 &&
+	       thread.out == WIRE_OUT_BEFORE && !thread.wake;
 }
 
 static struct wire_stack stack_of(const struct sleepers *sleepers, const struct sleeper *sleeper)
@@ -222,7 +242,7 @@ static uint32_t copy_stack(const struct sleepers *sleepers, uint32_t tgid,
 }
 
 /* Has the unwinder finish a walk that is at its first frame. */
-static int defer(const struct sleepers *sleepers, const struct sleeper *sleeper,
+static int defer(const struct sleepers *sleepers, struct sleeper *sleeper,
 		 const struct wire_sleeper *is, struct unwinder *unwinder)
 {
 	own(own_free) struct record *record = calloc(1, sizeof(*record));
@@ -242,8 +262,9 @@ static int defer(const struct sleepers *sleepers, const struct sleeper *sleeper,
 	rest.walk.tgid = is->tid;
 	rest.walk.may_chain = sleepers->plan->unwind == PLAN_UNWIND_AUTO;
 	rest.size = copy_stack(sleepers, sleeper->is.tgid, is, record->bytes);
-	if (!still_sleeps(sleepers, is->tid))
+	if (!still_sleeps(sleepers, sleeper))
 		return 0;
+	sleeper->walked = true;
 	end = (unsigned char *)&record->frames[is->n_kernel + 1];
 	memmove(end + sizeof(rest), record->bytes, rest.size);
 	memcpy(end, &rest, sizeof(rest));
@@ -255,7 +276,7 @@ static int defer(const struct sleepers *sleepers, const struct sleeper *sleeper,
  * Walks the user stack here and adds the whole: functions of interpreted programs are in memory
  * that no copy of the stack has. 1: a table is missing.
  */
-static int walk_here(const struct sleepers *sleepers, const struct sleeper *sleeper,
+static int walk_here(const struct sleepers *sleepers, struct sleeper *sleeper,
 		     const struct wire_sleeper *is)
 {
 	const struct user_walk_thread thread = { .tgid = sleeper->is.tgid,
@@ -267,8 +288,9 @@ static int walk_here(const struct sleepers *sleepers, const struct sleeper *slee
 	const uint64_t *user;
 	int r = user_walk_stack(sleepers->user_walk, &thread, &stack, &user);
 
-	if (r || !still_sleeps(sleepers, is->tid))
+	if (r || !still_sleeps(sleepers, sleeper))
 		return r;
+	sleeper->walked = true;
 	stack.kind = WIRE_KIND_STACK;
 	stack.n_kernel = (uint16_t)is->n_kernel;
 	memcpy(frames, is->frames, is->n_kernel * sizeof(*frames));
@@ -276,7 +298,7 @@ static int walk_here(const struct sleepers *sleepers, const struct sleeper *slee
 	return drain_enter(sleepers->drain, &stack, frames);
 }
 
-static int walk_user(const struct sleepers *sleepers, const struct sleeper *sleeper,
+static int walk_user(const struct sleepers *sleepers, struct sleeper *sleeper,
 		     const struct wire_sleeper *is, struct unwinder *unwinder)
 {
 	int r = user_walk_is_needed(sleepers->user_walk, sleeper->is.tgid)
@@ -292,11 +314,16 @@ static int walk_one(const struct sleepers *sleepers, const struct wire_sleeper *
 	struct sleeper *sleeper = find_thread(sleepers, is->tid);
 	int r;
 
-	if (!sleeper || is->n_kernel > WIRE_SLEEPER_DEPTH || !still_sleeps(sleepers, is->tid))
+	if (!sleeper || sleeper->walked || is->n_kernel > WIRE_SLEEPER_DEPTH ||
+	    (sleepers->watched && !still_sleeps(sleepers, sleeper)))
 		return 0;
 	r = keep_kernel_stack(sleeper, is);
-	if (r < 0 || is->end || !unwinder)
+	if (r < 0)
 		return r;
+	if (is->end || !unwinder) {
+		sleeper->walked = still_sleeps(sleepers, sleeper);
+		return 0;
+	}
 	return walk_user(sleepers, sleeper, is, unwinder);
 }
 
@@ -332,15 +359,35 @@ static int begin_walk(struct sleepers *sleepers, struct error *err)
 				      : 0;
 }
 
-int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, uint64_t until,
-		  struct error *err)
+/* Forgets what was read of threads that had woken up. Whether they are to be walked anew. */
+static bool find_again(struct sleepers *sleepers)
+{
+	bool found = false;
+
+	if (sleepers->watched)
+		return false;
+	for (uint32_t i = 0; i < sleepers->n; i++) {
+		struct sleeper *sleeper = &sleepers->list[i];
+
+		if (sleeper->walked)
+			continue;
+		free(sleeper->frames);
+		sleeper->frames = NULL;
+		sleeper->n_frames = 0;
+		found |= threads_read(sleeper->is.tid, &sleeper->is) &&
+			 enter(sleepers, &sleeper->is) == 0;
+	}
+	return found;
+}
+
+/* Walks those that the kernel lists from now on; as sleepers_walk(). */
+static int walk_listed(struct sleepers *sleepers, struct unwinder *unwinder, uint64_t until,
+		       struct error *err)
 {
 	struct wire_sleeper is[4];
 	ssize_t n;
-	int r = prepare_user_walk(sleepers, unwinder);
+	int r = 0;
 
-	if (r < 0)
-		return error_set(err, r, "out of memory");
 	if (sleepers->iterator < 0 && (r = begin_walk(sleepers, err)) < 0)
 		return r;
 	while ((n = monotonic_ns() < until ? read(sleepers->iterator, is, sizeof(is)) : 0) > 0) {
@@ -359,6 +406,22 @@ int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, uint64_t
 		  : 0;
 	own_fd(&sleepers->iterator);
 	sleepers->iterator = -1;
+	return r;
+}
+
+int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, uint64_t until,
+		  struct error *err)
+{
+	uint64_t again = 0; /* until then */
+	int r = prepare_user_walk(sleepers, unwinder);
+
+	if (r < 0)
+		return error_set(err, r, "out of memory");
+	do {
+		r = walk_listed(sleepers, unwinder, until, err);
+		if (!again)
+			again = monotonic_ns() + AGAIN_NS;
+	} while (r == 0 && find_again(sleepers) && monotonic_ns() < again);
 	return r;
 }
 
@@ -393,17 +456,19 @@ static bool describe(const struct sleepers *sleepers, const struct sleeper *slee
 		     struct listed_thread *ret_thread)
 {
 	const struct found_thread *before = &sleeper->is;
-	struct found_thread now = { 0 };
+	struct found_thread now = *before;
 	struct thread_wait wait;
 	bool waits = wait_read(sleepers->memory, before->tgid, before->tid, &wait);
+	bool stayed = still_sleeps(sleepers, sleeper);
 
-	if (!threads_read(before->tid, &now))
+	/* What slept has not changed. */
+	if ((sleepers->watched || !stayed) && !threads_read(before->tid, &now))
 		return false;
 	*ret_thread = (struct listed_thread){
 		.tgid = before->tgid,
 		.tid = before->tid,
 		.state = now.state,
-		.stayed = now.ran == before->ran && still_sleeps(sleepers, before->tid),
+		.stayed = stayed && now.ran == before->ran,
 	};
 	memcpy(ret_thread->comm, now.comm, sizeof(ret_thread->comm));
 	if (!ret_thread->stayed)

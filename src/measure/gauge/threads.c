@@ -162,10 +162,9 @@ static bool process_is_wanted(const struct search *search, struct process *proce
  * By the thread's `stat`: "TID (COMM) STATE ...". The comm may have any characters, even ") ". Not
  * by /proc/TID/stat, for which the kernel adds up the times of all threads of the process.
  */
-bool threads_read(uint32_t tid, struct found_thread *ret_thread)
+static bool read_state(uint32_t tid, struct found_thread *ret_thread)
 {
 	char text[1024], name[40], *comm, *end;
-	unsigned long long ran = 0;
 	size_t size;
 
 	snprintf(name, sizeof(name), "task/%u/stat", tid);
@@ -178,12 +177,34 @@ bool threads_read(uint32_t tid, struct found_thread *ret_thread)
 	if (size > sizeof(ret_thread->comm) - 1)
 		size = sizeof(ret_thread->comm) - 1;
 	memcpy(ret_thread->comm, comm + 1, size);
+	return true;
+}
+
+static bool read_times(uint32_t tid, struct found_thread *ret_thread)
+{
+	unsigned long long ran = 0, turns = 0;
+	char text[128];
+
 	read_proc(tid, "schedstat", text, sizeof(text));
-	if (sscanf(text, "%llu", &ran) != 1)
+	if (sscanf(text, "%llu %*u %llu", &ran, &turns) != 2)
 		return false;
 	ret_thread->tid = tid;
 	ret_thread->ran = ran;
+	ret_thread->turns = turns;
 	return true;
+}
+
+bool threads_read(uint32_t tid, struct found_thread *ret_thread)
+{
+	return read_state(tid, ret_thread) && read_times(tid, ret_thread);
+}
+
+bool threads_has_run(const struct found_thread *thread)
+{
+	struct found_thread now;
+
+	return !read_times(thread->tid, &now) || now.ran != thread->ran ||
+	       now.turns != thread->turns;
 }
 
 static int visit_thread(const struct search *search, const struct process *process, uint32_t tid)
@@ -196,6 +217,27 @@ static int visit_thread(const struct search *search, const struct process *proce
 		return 0;
 	thread.cgroup = search->plan->per_cgroup ? process->cgroup : 0;
 	return search->each(search->context, &thread);
+}
+
+bool threads_all_sleep(const struct id_list *tgids)
+{
+	struct found_thread thread;
+	bool sleep = true;
+
+	for (uint32_t i = 0; sleep && i < tgids->n; i++) {
+		own(own_directory) DIR *tasks = NULL;
+		struct dirent *entry;
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%u/task", tgids->ids[i]);
+		tasks = opendir(path);
+		sleep = !read_times(tgids->ids[i], &thread) || thread.turns;
+		while (sleep && tasks && (entry = readdir(tasks)))
+			sleep = entry->d_name[0] == '.' ||
+				!read_state((uint32_t)atoi(entry->d_name), &thread) ||
+				thread.state != 'R';
+	}
+	return sleep;
 }
 
 static int visit_process(const struct search *search, uint32_t tgid)

@@ -20,6 +20,7 @@ struct found_thread {
 	char comm[16];	 /* padded with zeros */
 	char state;	 /* as in /proc/TID/stat: 'R', 'S', 'D' ... */
 	uint64_t ran;	 /* ns on a CPU until then */
+	uint64_t turns;	 /* how often it was given one; 0: this kernel does not count them */
 };
 
 /*
@@ -29,8 +30,17 @@ struct found_thread {
 int threads_each(const struct plan *plan, const struct stacktally *skeleton,
 		 int (*each)(void *context, const struct found_thread *thread), void *context);
 
-/* Reads `state` and `ran` of a thread anew; false: it is gone. */
+/*
+ * Whether no thread of the processes runs or waits for a CPU now, and threads_has_run() will tell
+ * of those that do later.
+ */
+bool threads_all_sleep(const struct id_list *tgids);
+
+/* Reads a thread anew, but for `tgid` and `cgroup`; false: it is gone. */
 bool threads_read(uint32_t tid, struct found_thread *ret_thread);
+
+/* Whether it was on a CPU since it was read, or is gone. */
+bool threads_has_run(const struct found_thread *thread);
 
 /* How many threads this machine has. */
 uint32_t threads_count(void);

@@ -135,10 +135,15 @@ static int end_credits(struct times *times, struct tally *tally)
 	return 0;
 }
 
-/* Where only absences of some length count, unfinished ones are credited at the end only. */
+/*
+ * Where only absences of some length count, unfinished ones are credited at the end only; those of
+ * a dump, too, which has no report before it.
+ */
 static bool credits_now(const struct times *times, bool final)
 {
-	return final || (!times->plan->off_cpu.least_us && !times->plan->off_cpu.most_us);
+	const struct plan *plan = times->plan;
+
+	return final || (!plan->off_cpu.least_us && !plan->off_cpu.most_us && !plan->dump);
 }
 
 static void credits_clear(struct credits *credits)

@@ -93,8 +93,9 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 		*ret_event = SESSION_INTERRUPTED;
 		return true;
 	}
-	if (now >= schedule_end(&session->schedule) || targets_are_over(session, now) ||
-	    launch_has_ended(&session->launch)) {
+	/* Of a dump of threads that sleep all is known once their stacks are walked. */
+	if (session->trigger->scope.still || now >= schedule_end(&session->schedule) ||
+	    targets_are_over(session, now) || launch_has_ended(&session->launch)) {
 		*ret_event = SESSION_ENDED;
 		return true;
 	}
@@ -157,7 +158,7 @@ static void tell_orc_tables(struct session *session)
 	kernel_side_write_modules(&session->side);
 	if (session_kernel_lookup(session, &lookup)) {
 		orc_tables_look_up(&lookup, orc);
-	} else {
+	} else if (!session->still) {
 		own(own_fd) int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
 		orc_tables_read(kallsyms, orc);

@@ -12,6 +12,7 @@
 #include "base/own.h"
 #include "base/seccomp.h"
 #include "base/thread.h"
+#include "gauge/threads.h"
 #include "kernel/paranoid.h"
 #include "loader/filters.h"
 #include "session/session_internal.h"
@@ -185,9 +186,9 @@ static void say_limit(uint32_t limit, struct error *err)
 			 "; sysctl kernel.perf_event_max_stack stays raised, it was %u", limit);
 }
 
-int session_open(const struct plan *plan, struct trigger *trigger, struct images *images,
-		 struct kernel_names *kernel, struct scripts *scripts, struct session **ret_session,
-		 struct error *err)
+static int open_once(const struct plan *plan, struct trigger *trigger, struct images *images,
+		     struct kernel_names *kernel, struct scripts *scripts,
+		     struct session **ret_session, struct error *err)
 {
 	struct session *session = calloc(1, sizeof(*session));
 	int r;
@@ -218,6 +219,29 @@ int session_open(const struct plan *plan, struct trigger *trigger, struct images
 	}
 	*ret_session = session;
 	return 0;
+}
+
+/* Whether a dump is of processes of which nothing runs now. */
+static bool sleeps(const struct plan *plan)
+{
+	return plan->dump && plan_chosen(plan) && !plan->filter.tids.n &&
+	       threads_all_sleep(&plan->filter.tgids);
+}
+
+int session_open(const struct plan *plan, struct trigger *trigger, struct images *images,
+		 struct kernel_names *kernel, struct scripts *scripts, struct session **ret_session,
+		 struct error *err)
+{
+	int r;
+
+	trigger->scope.still = sleeps(plan);
+	r = open_once(plan, trigger, images, kernel, scripts, ret_session, err);
+	if (r < 0 || !trigger->scope.still || sleeps(plan))
+		return r;
+	/* One has woken up meanwhile. */
+	say_limit(session_close(*ret_session), err);
+	trigger->scope.still = false;
+	return open_once(plan, trigger, images, kernel, scripts, ret_session, err);
 }
 
 bool session_describe_targets(const struct session *session, char *ret_text, size_t size)

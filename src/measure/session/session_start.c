@@ -170,9 +170,10 @@ static bool is_still(const struct session *session)
 {
 	bool runs = false;
 
-	return session->plan->dump &&
-	       threads_each(session->plan, session->side.skeleton, note_running, &runs) == 0 &&
-	       !runs;
+	return session->trigger->scope.still ||
+	       (session->plan->dump &&
+		threads_each(session->plan, session->side.skeleton, note_running, &runs) == 0 &&
+		!runs);
 }
 
 /* The process of the launched command; 0: none was. */

@@ -36,13 +36,23 @@ struct off_cpu_trigger {
 	uint32_t n_links;
 };
 
+/* The clock that samples; NULL: there is none, or nothing that it could sample. */
+static struct trigger *clock_of(const struct trigger *trigger)
+{
+	const struct off_cpu_trigger *off_cpu = (const struct off_cpu_trigger *)trigger;
+
+	return trigger->scope.still ? NULL : off_cpu->clock;
+}
+
 static int select_programs(struct trigger *trigger, struct bpf_object *object, struct error *err)
 {
 	const struct off_cpu_trigger *off_cpu = (const struct off_cpu_trigger *)trigger;
-	struct trigger *clock = off_cpu->clock;
+	struct trigger *clock = clock_of(trigger);
 	struct bpf_program *program;
 	int r = 0;
 
+	if (trigger->scope.still)
+		return 0;
 	/* The object that walks interpreters has only the program that walks. */
 	for (size_t i = 0; r == 0 && i < N_PROGRAMS; i++)
 		if ((off_cpu->wakers || !PROGRAMS[i].of_wakers) &&
@@ -59,7 +69,7 @@ static void stop(struct trigger *trigger)
 {
 	struct off_cpu_trigger *off_cpu = (struct off_cpu_trigger *)trigger;
 
-	if (off_cpu->clock)
+	if (clock_of(trigger))
 		off_cpu->clock->ops->stop(off_cpu->clock);
 	while (off_cpu->n_links > 0)
 		close(off_cpu->links[--off_cpu->n_links]);
@@ -69,7 +79,7 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 {
 	struct off_cpu_trigger *off_cpu = (struct off_cpu_trigger *)trigger;
 
-	for (size_t i = 0; i < N_PROGRAMS; i++) {
+	for (size_t i = 0; i < N_PROGRAMS && !trigger->scope.still; i++) {
 		int program, link;
 
 		if (PROGRAMS[i].of_wakers && !off_cpu->wakers)
@@ -87,7 +97,7 @@ static int attach(struct trigger *trigger, struct bpf_object *object, struct err
 		}
 		off_cpu->links[off_cpu->n_links++] = link;
 	}
-	if (off_cpu->clock) {
+	if (clock_of(trigger)) {
 		int r = off_cpu->clock->ops->attach(off_cpu->clock, object, err);
 
 		if (r < 0)
@@ -108,7 +118,7 @@ static void off_cpu_free(struct trigger *trigger)
 
 static void tick(struct trigger *trigger)
 {
-	struct trigger *clock = ((struct off_cpu_trigger *)trigger)->clock;
+	struct trigger *clock = clock_of(trigger);
 
 	if (clock)
 		clock->ops->tick(clock);
@@ -116,7 +126,7 @@ static void tick(struct trigger *trigger)
 
 static uint64_t throttled(struct trigger *trigger)
 {
-	struct trigger *clock = ((struct off_cpu_trigger *)trigger)->clock;
+	struct trigger *clock = clock_of(trigger);
 
 	return clock ? clock->ops->throttled(clock) : 0;
 }
@@ -128,14 +138,14 @@ static uint32_t n_attached(const struct trigger *trigger)
 
 static uint64_t unsampled(const struct trigger *trigger)
 {
-	const struct trigger *clock = ((const struct off_cpu_trigger *)trigger)->clock;
+	const struct trigger *clock = clock_of(trigger);
 
 	return clock ? clock->ops->unsampled(clock) : 0;
 }
 
 static uint64_t due(struct trigger *trigger, struct trigger_due *due, uint32_t n_cpus)
 {
-	struct trigger *clock = ((struct off_cpu_trigger *)trigger)->clock;
+	struct trigger *clock = clock_of(trigger);
 
 	memset(due, 0, n_cpus * sizeof(*due));
 	return clock ? clock->ops->due(clock, due, n_cpus) : 0;

@@ -31,6 +31,7 @@ struct trigger_scope {
 	bool calls;			  /* returns of functions are wanted as well as entries */
 	bool may_ask;	     /* programs can ask the kernel what is mapped where, and are to */
 	bool asks;	     /* values of events are asked for: see values() */
+	bool still;	     /* nothing that is measured runs, so no program is needed */
 	bool counts_refused; /* the kernel counts events for which perf's programs were not run */
 };
 
