@@ -244,6 +244,12 @@ void interpreted_walk(struct walkers *walkers, const struct kernel_side *side,
 	(void)walkers, (void)side, (void)trigger, (void)languages;
 }
 
+bool interpreted_are_loading(const struct walkers *walkers)
+{
+	(void)walkers;
+	return false;
+}
+
 void interpreted_await(struct walkers *walkers)
 {
 	(void)walkers;

@@ -203,12 +203,18 @@ void interpreted_await(struct walkers *walkers)
 	load_free(load);
 }
 
+bool interpreted_are_loading(const struct walkers *walkers)
+{
+	return walkers->load && !atomic_load(&walkers->load->over);
+}
+
 void interpreted_walk(struct walkers *walkers, const struct kernel_side *side,
 		      struct trigger *trigger, uint32_t languages)
 {
-	if (walkers->load && atomic_load(&walkers->load->over))
-		interpreted_await(walkers);
-	if (walkers->load || languages == walkers->languages)
+	if (interpreted_are_loading(walkers))
+		return;
+	interpreted_await(walkers);
+	if (languages == walkers->languages)
 		return;
 	walkers->languages = languages;
 	begin(side, trigger, languages, &walkers->load, &walkers->why_not);

@@ -32,6 +32,9 @@ struct walkers {
 void interpreted_walk(struct walkers *walkers, const struct kernel_side *side,
 		      struct trigger *trigger, uint32_t languages);
 
+/* Whether they are being loaded: until that is over, interpreted_walk() does nothing. */
+bool interpreted_are_loading(const struct walkers *walkers);
+
 /* Waits until they are loaded, if that was begun. */
 void interpreted_await(struct walkers *walkers);
 

@@ -127,16 +127,18 @@ static bool is_of_all(const struct session *session)
 }
 
 /*
- * The languages that are to be walked. With the first that was found come those of other
- * interpreters that run: each more would have all programs verified again.
+ * The languages that are to be walked. With one that was found come those of other interpreters
+ * that run: each more would have all programs verified again.
  */
 static uint32_t languages_to_walk(const struct session *session)
 {
+	const struct walkers *walkers = &session->walkers;
 	uint32_t languages = interpreters_languages(session->interpreters);
 
-	if (languages && !session->walkers.languages && is_of_all(session))
+	if (languages & ~walkers->languages && !interpreted_are_loading(walkers) &&
+	    is_of_all(session))
 		languages |= interpreters_running();
-	return languages | session->walkers.languages;
+	return languages | walkers->languages;
 }
 
 void session_walk_interpreters(struct session *session)
