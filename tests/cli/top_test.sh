@@ -142,4 +142,22 @@ done
 $profile --from now.folded --fail-if-more 3 >out 2>err
 [ $? = 2 ] && grep -q 'fail-if-more: needs --diff' err
 check $? "--fail-if-more without a base" "$(cat err)"
+
+# ---- time off the CPU
+waits="$profile --from $recordings/off-cpu.stacktally"
+$waits --format top --ignore vfs_read >out 2>err
+grep -q '^     0 ns 7\.000 µs  spin (99)  ' out
+check $? "microseconds are as wide as they look" "$(grep spin out)"
+note='^5\.000 s of it in waits that began before the start; --format top leaves them out$'
+for format in text folded; do
+	$waits --format $format >out 2>err
+	grep -q "$note" err
+	check $? "$format tells of waits that began before the start" "$(cat err)"
+done
+$waits --format top >out 2>err
+! grep -q "$note" err && grep -q '^left out: 5\.000 s' out
+check $? "the table itself does" "$(cat err)"
+on_terminal "$waits -f >$tmp/out"
+grep -q '5\.000 s of it' screen && ! grep '.\{81\}' screen >wide
+check $? "lines behind a report have at most 80 columns on a terminal" "$(cat screen)"
 exit $failed

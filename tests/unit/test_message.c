@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -124,6 +127,54 @@ static void test_errors(void **state)
 				  "Try 'profile --help'.\n");
 }
 
+static void print_wide(void)
+{
+	message_note("%s", "17 % of user frames have no symbol: profile --symbols tells how");
+	message_note(
+		"%s",
+		"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 is as wide as "
+		"eight letters are");
+	message_note("%s",
+		     "0123456789012345678901234567890123456789012345678901234567890 has no blank");
+}
+
+/* What a terminal of so many columns shows of print_wide(). */
+static void show(unsigned short columns, char *text, size_t size)
+{
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO), other;
+	const struct winsize window = { .ws_row = 24, .ws_col = columns };
+	size_t used = 0;
+
+	assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+	other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+	assert_true(other >= 0 && ioctl(other, TIOCSWINSZ, &window) == 0);
+	assert_true(dup2(other, STDERR_FILENO) >= 0);
+	close(other);
+	print_wide();
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	close(saved);
+	for (ssize_t n = 1; n > 0 && used<size - 1; used += n> 0 ? (size_t)n : 0)
+		n = read(terminal, text + used, size - 1 - used);
+	text[used] = '\0';
+	close(terminal);
+}
+
+static void test_terminal(void **state)
+{
+	char text[2000];
+
+	(void)state;
+	show(46, text, sizeof(text));
+	assert_string_equal(
+		text, "17 % of user frames have no symbol: profile\r\n  --symbols tells how\r\n"
+		      "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 is as wide "
+		      "as eight letters are\r\n"
+		      "0123456789012345678901234567890123456789012345678901234567890\r\n"
+		      "  has no blank\r\n");
+	show(0, text, sizeof(text));
+	assert_non_null(strstr(text, "no symbol: profile --symbols tells how\r\n"));
+}
+
 /* Cut, but still whole lines. */
 static void test_long_lines(void **state)
 {
@@ -141,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_terminal),
 		cmocka_unit_test(test_long_lines),
 	};
 

@@ -73,7 +73,7 @@ int report_write(const struct writer *writer, const struct report *report, FILE 
 		filled.profile = &profile;
 		if (ret_shown)
 			*ret_shown = (struct report_shown){ profile.n_entries, profile.total,
-							    profile.left_out };
+							    profile.left_out, profile.as_others };
 	}
 	write_head(writer, report, out);
 	return writer->write(&filled, out, err);

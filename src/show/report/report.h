@@ -63,6 +63,7 @@ int report_build(const struct report *report, uint32_t view, struct profile *pro
 struct report_shown {
 	uint32_t stacks;
 	uint64_t counts, left_out; /* that the filter shows, and leaves out */
+	uint64_t as_others;	   /* of waits that began before the start, shown as others */
 };
 
 /*

@@ -64,12 +64,18 @@ static uint32_t n_missed(const struct tally_entry *entry)
 	return (entry->kernel == TALLY_STACK_MISSED) + (entry->user == TALLY_STACK_MISSED);
 }
 
-static bool is_left_asleep(const struct view *view, const struct tally_entry *entry)
+/* Whether it is the time of a wait that began before the measurement. */
+static bool is_asleep(const struct view *view, const struct tally_entry *entry)
 {
 	const struct tally *tally = view->tally;
 
-	return view->flags & PROFILE_VIEW_AWAKE && entry->kernel < tally_n_stacks(tally) &&
+	return entry->kernel < tally_n_stacks(tally) &&
 	       tally_is_asleep(tally, &tally_stacks(tally)[entry->kernel]);
+}
+
+static bool is_left_asleep(const struct view *view, const struct tally_entry *entry)
+{
+	return view->flags & PROFILE_VIEW_AWAKE && is_asleep(view, entry);
 }
 
 /* The entry without the properties that are not shown, and with the stack ids of the view. False:
@@ -132,6 +138,9 @@ static int merge(const struct view *view, struct profile *profile, struct tally 
 			uint32_t entry = PROFILE_NO_ENTRY;
 			int r = 0;
 
+			if (is_shown[i % AHEAD] && !(view->flags & PROFILE_VIEW_ASLEEP) &&
+			    is_asleep(view, &entries[i - AHEAD]))
+				profile->as_others += slot->count;
 			if (is_shown[i % AHEAD])
 				r = add_shown(profile, merged, slot, &entry);
 			else if (is_left_asleep(view, &entries[i - AHEAD]))

@@ -145,6 +145,8 @@ struct profile {
 	uint64_t total, events; /* sums of the counts, and of the events */
 	/* Counts of entries that the filter leaves out, and that PROFILE_VIEW_AWAKE does. */
 	uint64_t left_out, asleep;
+	/* Those of waits that began before the measurement, where the view shows them as others. */
+	uint64_t as_others;
 	const struct frame_filter *filter; /* borrowed; or NULL */
 	uint64_t missed_sides;	/* kernel and user stacks that were not stored, by tally entry */
 	uint64_t missed_counts; /* samples of entries with a missed stack */

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "cli/options.h"
@@ -25,6 +27,37 @@ static void put(const char *text, size_t size)
 	fwrite(text, 1, size, stderr);
 }
 
+#define LEAST_COLUMNS 40 /* narrower terminals break lines themselves */
+
+/* The columns of the terminal that stderr is; 0: it is none, or narrow. */
+static size_t terminal_columns(void)
+{
+	struct winsize size;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= LEAST_COLUMNS
+		       ? size.ws_col
+		       : 0;
+}
+
+/* Breaks a line at blanks, where it is wider than the terminal, and indents what follows. */
+static void put_folded(struct bytes *to, const char *line, size_t size, size_t columns)
+{
+	size_t at = 0, blank = 0, used = 0; /* of the line, from `at` on; 0: no blank yet */
+
+	for (size_t i = 0; i < size; i++) {
+		used += ((unsigned char)line[i] & 0xc0) != 0x80; /* else it goes on a character */
+		if (line[i] == ' ')
+			blank = i;
+		if (used <= columns || blank <= at)
+			continue;
+		bytes_put(to, line + at, blank - at);
+		bytes_string(to, "\n  ");
+		at = blank + 1;
+		used = 2 + i + 1 - at;
+	}
+	bytes_put(to, line + at, size - at);
+}
+
 /* Cuts what does not fit, and shows as `?` what could control a terminal or is not UTF-8. */
 static void put_line(const char *before, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
@@ -32,8 +65,8 @@ static void put_line(const char *before, const char *format, va_list args)
 static void put_line(const char *before, const char *format, va_list args)
 {
 	char line[2200];
-	struct bytes clean;
-	size_t used;
+	size_t used, columns = terminal_columns();
+	struct bytes clean, folded;
 
 	used = (size_t)snprintf(line, sizeof(line) / 2, "%s", before);
 	if (used >= sizeof(line) / 2)
@@ -41,8 +74,11 @@ static void put_line(const char *before, const char *format, va_list args)
 	vsnprintf(line + used, sizeof(line) - used, format, args);
 	bytes_start(&clean, NULL);
 	bytes_name(&clean, line, strlen(line));
-	bytes_char(&clean, '\n');
-	put(clean.start, clean.used);
+	bytes_start(&folded, NULL);
+	put_folded(&folded, clean.start, clean.used, columns ? columns : clean.used);
+	bytes_char(&folded, '\n');
+	put(folded.start, folded.used);
+	bytes_clear(&folded);
 	bytes_clear(&clean);
 }
 

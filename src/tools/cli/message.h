@@ -2,8 +2,8 @@
 /*
  * All writing to stderr. The message level is the only mutable global of the program.
  *
- * Each call writes one line with one write(2). Control characters, which hostile processes put
- * into names, are shown as `?`.
+ * Each call writes one line with one write(2); a terminal that is narrower gets it in several,
+ * broken at blanks. Control characters, which hostile processes put into names, are shown as `?`.
  */
 #ifndef STACKTALLY_CLI_MESSAGE_H
 #define STACKTALLY_CLI_MESSAGE_H

@@ -232,6 +232,22 @@ static int tell_total(const struct run_report *report, const struct summary *sum
 	return 0;
 }
 
+/* Of a whole machine, most of the time off the CPU is that of threads that do nothing at all. */
+static int tell_asleep(const struct run_report *report)
+{
+	own(bytes_clear) struct bytes text = { 0 };
+
+	if (!report->shown.as_others || report->request->plan->filter.tgids.n)
+		return 0;
+	quantity_put(&text, &report->meta, report->shown.as_others);
+	bytes_char(&text, '\0');
+	if (text.failed)
+		return text.failed;
+	message_note("%s of it in waits that began before the start; --format top leaves them out",
+		     text.start);
+	return 0;
+}
+
 static void tell_unmatched(void *context, const char *option, const char *expression)
 {
 	(void)context;
@@ -276,6 +292,8 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	r = tell_total(report, &summary);
 	if (r == 0)
 		r = tell_left_out(report);
+	if (r == 0)
+		r = tell_asleep(report);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
 	tell_own(report);

@@ -100,6 +100,12 @@ says "a table of all leaves out threads that slept since before, and says so" \
 measure --off-cpu --top -p "$pid" 1
 grep -q 's off the CPU' "$out" && ! grep -q '^left out' "$out"
 check $? "one of a process has them" "$(head -n 9 "$out")"
+measure --off-cpu -f 1
+says "folded text tells how much of it is theirs" \
+	'^[0-9.]+ s of it in waits that began before the start; --format top leaves them out$'
+measure --off-cpu -f -p "$pid" 1
+! grep -q 'began before the start' "$err"
+check $? "... not of a process" "$(cat "$err")"
 measure --off-cpu -f -p "$pid" --state 0 1
 [ "$(total)" -gt 0 ] && [ "$(counted '\[blocked\]$')" -eq 0 ]
 check $? "--state 0 chooses threads that were ready to run" "$(tail -n 1 "$out")"
