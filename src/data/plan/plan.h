@@ -83,6 +83,7 @@ struct plan {
 	struct plan_off_cpu off_cpu;
 	struct plan_calls calls;
 	bool dump;			   /* --dump: each thread once */
+	bool dump_runs;			   /* ... of threads of which some run, as was seen */
 	bool user, kernel;		   /* which stacks to capture */
 	uint32_t kernel_depth, user_depth; /* largest number of frames */
 	uint32_t max_depth;		   /* --max-depth; 0: not given */

@@ -16,6 +16,7 @@ struct listed_thread {
 	uint32_t tgid, tid;
 	char comm[TALLY_COMM_SIZE];  /* NUL-padded, maybe without a NUL */
 	char state;		     /* as in /proc/TID/stat, at the end: 'S', 'D', 'T' ... */
+	bool unread;		     /* it was to be walked asleep, but never slept */
 	bool stayed;		     /* it was off the CPU all the time; only then: */
 	uint64_t away_ns;	     /* ... for how long, also before; 0: not known */
 	char wait[THREAD_WAIT_SIZE]; /* ... "in read of fd 3", untrusted; "": not known */

@@ -468,6 +468,7 @@ static bool describe(const struct sleepers *sleepers, const struct sleeper *slee
 		.tgid = before->tgid,
 		.tid = before->tid,
 		.state = now.state,
+		.unread = !sleepers->watched && !sleeper->walked,
 		.stayed = stayed && now.ran == before->ran,
 	};
 	memcpy(ret_thread->comm, now.comm, sizeof(ret_thread->comm));

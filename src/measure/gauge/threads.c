@@ -219,25 +219,57 @@ static int visit_thread(const struct search *search, const struct process *proce
 	return search->each(search->context, &thread);
 }
 
-bool threads_all_sleep(const struct id_list *tgids)
+/* Calls `each` for the threads of processes until it returns false; returns what it did last. */
+static bool each_of(const struct id_list *tgids, bool (*each)(uint32_t tid, uint64_t *turns),
+		    uint64_t *turns)
 {
-	struct found_thread thread;
-	bool sleep = true;
+	bool goes_on = true;
 
-	for (uint32_t i = 0; sleep && i < tgids->n; i++) {
+	for (uint32_t i = 0; goes_on && i < tgids->n; i++) {
 		own(own_directory) DIR *tasks = NULL;
 		struct dirent *entry;
 		char path[64];
 
 		snprintf(path, sizeof(path), "/proc/%u/task", tgids->ids[i]);
 		tasks = opendir(path);
-		sleep = !read_times(tgids->ids[i], &thread) || thread.turns;
-		while (sleep && tasks && (entry = readdir(tasks)))
-			sleep = entry->d_name[0] == '.' ||
-				!read_state((uint32_t)atoi(entry->d_name), &thread) ||
-				thread.state != 'R';
+		while (goes_on && tasks && (entry = readdir(tasks)))
+			goes_on = entry->d_name[0] == '.' ||
+				  each((uint32_t)atoi(entry->d_name), turns);
 	}
-	return sleep;
+	return goes_on;
+}
+
+static bool add_turns(uint32_t tid, uint64_t *turns)
+{
+	struct found_thread thread;
+
+	if (read_times(tid, &thread))
+		*turns += thread.turns;
+	return true;
+}
+
+static bool sleeps(uint32_t tid, uint64_t *turns)
+{
+	struct found_thread thread;
+
+	if (!threads_read(tid, &thread))
+		return true; /* it is gone */
+	*turns += thread.turns;
+	return thread.turns && thread.state != 'R';
+}
+
+bool threads_all_sleep(const struct id_list *tgids, uint64_t *ret_turns)
+{
+	*ret_turns = 0;
+	return each_of(tgids, sleeps, ret_turns);
+}
+
+uint64_t threads_turns(const struct id_list *tgids)
+{
+	uint64_t turns = 0;
+
+	each_of(tgids, add_turns, &turns);
+	return turns;
 }
 
 static int visit_process(const struct search *search, uint32_t tgid)

@@ -31,10 +31,12 @@ int threads_each(const struct plan *plan, const struct stacktally *skeleton,
 		 int (*each)(void *context, const struct found_thread *thread), void *context);
 
 /*
- * Whether no thread of the processes runs or waits for a CPU now, and threads_has_run() will tell
- * of those that do later.
+ * Whether no thread of the processes runs or waits for a CPU now, and the kernel will tell of those
+ * that do later. Gives the sum of their turns.
  */
-bool threads_all_sleep(const struct id_list *tgids);
+bool threads_all_sleep(const struct id_list *tgids, uint64_t *ret_turns);
+/* That sum now. */
+uint64_t threads_turns(const struct id_list *tgids);
 
 /* Reads a thread anew, but for `tgid` and `cgroup`; false: it is gone. */
 bool threads_read(uint32_t tid, struct found_thread *ret_thread);

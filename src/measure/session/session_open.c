@@ -221,24 +221,31 @@ static int open_once(const struct plan *plan, struct trigger *trigger, struct im
 	return 0;
 }
 
-/* Whether a dump is of processes of which nothing runs now. */
-static bool sleeps(const struct plan *plan)
+/*
+ * So often threads may run while the programs are loaded: those that do soon sleep again, and their
+ * stacks can be walked then. Threads that nap for a ms at a time run more often.
+ */
+#define TURNS_MOST 8
+
+/* Whether a dump is of processes of which nothing runs now; gives the sum of their turns. */
+static bool sleeps(const struct plan *plan, uint64_t *ret_turns)
 {
-	return plan->dump && plan_chosen(plan) && !plan->filter.tids.n &&
-	       threads_all_sleep(&plan->filter.tgids);
+	return plan->dump && !plan->dump_runs && plan_chosen(plan) && !plan->filter.tids.n &&
+	       threads_all_sleep(&plan->filter.tgids, ret_turns);
 }
 
 int session_open(const struct plan *plan, struct trigger *trigger, struct images *images,
 		 struct kernel_names *kernel, struct scripts *scripts, struct session **ret_session,
 		 struct error *err)
 {
+	uint64_t turns;
 	int r;
 
-	trigger->scope.still = sleeps(plan);
+	trigger->scope.still = sleeps(plan, &turns);
 	r = open_once(plan, trigger, images, kernel, scripts, ret_session, err);
-	if (r < 0 || !trigger->scope.still || sleeps(plan))
+	if (r < 0 || !trigger->scope.still ||
+	    threads_turns(&plan->filter.tgids) - turns <= TURNS_MOST)
 		return r;
-	/* One has woken up meanwhile. */
 	say_limit(session_close(*ret_session), err);
 	trigger->scope.still = false;
 	return open_once(plan, trigger, images, kernel, scripts, ret_session, err);

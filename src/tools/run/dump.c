@@ -26,6 +26,9 @@ int dump_look(struct dump *dump, const struct session *session)
 
 	dump->list.took_ns = session_duration(session);
 	thread_list_sort(&dump->list);
+	for (uint32_t i = 0; r == 0 && i < dump->list.n; i++)
+		if (dump->list.threads[i].unread)
+			r = -EAGAIN;
 	return r;
 }
 

@@ -18,7 +18,10 @@ struct dump {
 	struct tally *tally; /* an entry for each thread, with a count of 1 */
 };
 
-/* As soon as the measurement has ended: what is known of its threads then. 0 or -ENOMEM. */
+/*
+ * As soon as the measurement has ended: what is known of its threads then. 0; -EAGAIN: a thread was
+ * to be walked asleep, but ran, so it is to be measured again, with plan->dump_runs; -ENOMEM.
+ */
 int dump_look(struct dump *dump, const struct session *session);
 /* Has the report show the dump in place of the tally, whose addresses keep their ids. 0 or a
  * negative errno. */

@@ -225,9 +225,13 @@ static int measure(struct run_state *state, struct session *session, struct symb
 		int r = session_run(session, state->tally, &event, err);
 
 		state->delays.counted = monotonic_ns();
-		if (r == 0 && state->report.request->plan->dump && !session_goes_on(event) &&
-		    dump_look(&state->dump, session) < 0)
-			r = error_set(err, -ENOMEM, "out of memory");
+		if (r == 0 && state->report.request->plan->dump && !session_goes_on(event)) {
+			r = dump_look(&state->dump, session);
+			if (r == -EAGAIN)
+				return error_set(err, r, "a thread did not sleep");
+			if (r < 0)
+				return error_set(err, r, "out of memory");
+		}
 		if (r == 0)
 			r = sinks_slice(&state->sinks, event, err);
 		if (r < 0)
@@ -483,13 +487,18 @@ int run(const struct run_request *request, struct trigger *trigger)
 	struct plan plan = *request->plan;
 	struct run_request planned = *request;
 	struct error err = { 0 };
-	int status = -1;
+	int status = -1, r;
 
 	/* Memory in which unwinding tables are compiled goes back to the kernel when freed. */
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	session_set_log(message_libbpf);
 	planned.plan = &plan;
-	if (measure_and_report(&planned, &plan, owned, &status, &err) < 0)
+	r = measure_and_report(&planned, &plan, owned, &status, &err);
+	if (r == -EAGAIN && plan.dump && !plan.dump_runs) {
+		plan.dump_runs = true;
+		r = measure_and_report(&planned, &plan, owned, &status, &err);
+	}
+	if (r < 0)
 		return message_error(request->program, &err);
 	return status < 0 ? EXIT_CLASS_OK : status;
 }
