@@ -4,12 +4,50 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "files/mounts.h"
+
+static uint64_t id_in_proc(int fd)
+{
+	char path[64], line[256];
+	unsigned long long id = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file) && sscanf(line, "mnt_id: %llu", &id) != 1)
+		;
+	if (file)
+		fclose(file);
+	return id;
+}
+
+/* Of file systems with handles for files, and without: as /proc has them. */
+static void test_ids(void **state)
+{
+	static const char *const paths[] = { "/",	 "/proc/self", "/sys", "/dev",
+					     "/dev/shm", "/tmp",       "/run" };
+	int pipes[2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		int fd = open(paths[i], O_PATH | O_CLOEXEC);
+
+		if (fd < 0)
+			continue;
+		assert_int_equal(mounts_id(fd), id_in_proc(fd));
+		close(fd);
+	}
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(mounts_id(pipes[0]), id_in_proc(pipes[0]));
+	close(pipes[0]);
+	close(pipes[1]);
+}
 
 static void test_ours(void **state)
 {
@@ -33,6 +71,7 @@ static void test_ours(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_ids),
 		cmocka_unit_test(test_ours),
 	};
 

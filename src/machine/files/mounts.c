@@ -28,7 +28,8 @@ struct mounts {
 	uint64_t memory; /* the id of the kernel's mount that memfds are on */
 };
 
-uint64_t mounts_id(int path_fd)
+/* As /proc has it, for file systems without handles. */
+static uint64_t id_of_text(int path_fd)
 {
 	char name[48], text[512];
 	own(own_fd) int fd = -1;
@@ -43,6 +44,18 @@ uint64_t mounts_id(int path_fd)
 	text[n] = '\0';
 	at = strstr(text, "mnt_id:");
 	return at ? strtoull(at + 7, NULL, 10) : MOUNT_ID_NONE;
+}
+
+/* A handle without room for its bytes: the kernel tells the mount, and asks no server. */
+uint64_t mounts_id(int path_fd)
+{
+	struct file_handle handle = { 0 };
+	int id = -1;
+
+	if (name_to_handle_at(path_fd, "", &handle, &id, AT_EMPTY_PATH) < 0 && errno == EOVERFLOW &&
+	    id >= 0)
+		return (uint64_t)id;
+	return id_of_text(path_fd);
 }
 
 int mounts_new(struct mounts **ret_mounts)
