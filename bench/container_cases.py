@@ -67,7 +67,7 @@ class Containers:
     def __enter__(self):
         try:
             self.start()
-        except Failed:
+        except BaseException:
             self.__exit__()
             raise
         return self
@@ -83,8 +83,8 @@ class Containers:
             os.makedirs(self.others[-1])
         self.namespace = subprocess.Popen(
             ["unshare", "-m", "--propagation", "private", "sh", "-c",
-             'mount --bind "$0/run" /run && mount --bind "$0/var/lib" /var/lib && echo ready && exec sleep 600',
-             self.files], stdout=subprocess.PIPE, text=True)
+             'mount --bind "$0/run" /run && mount --bind "$0/var/lib" /var/lib && echo ready && exec cat',
+             self.files], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.started.append(self.namespace)
         if self.namespace.stdout.readline() != "ready\n":
             raise Failed("no mount namespace")
@@ -99,7 +99,7 @@ class Containers:
 
     def __exit__(self, *unused):
         for process in self.started:
-            process.kill()
+            process.terminate()
             process.wait()
         for directory, _, _ in os.walk(self.top, topdown=False):
             deadline = time.monotonic() + 10
@@ -109,7 +109,7 @@ class Containers:
                     break
                 except OSError: # its processes are about to end
                     time.sleep(0.05)
-        shutil.rmtree(self.files)
+        shutil.rmtree(self.files, ignore_errors=True)
 
     def within(self, command):
         return ["nsenter", "-t", str(self.namespace.pid), "-m"] + command
@@ -151,12 +151,12 @@ def crio(identity, number):
 
 
 def oci(annotations):
-    """As long as those that runtimes write: some 10 KB."""
+    """As long as those that runtimes write, some 10 KB, and in their order."""
     return {"ociVersion": "1.0.2", "process": {"args": ["/bin/box"], "env": some_settings()},
             "mounts": [{"destination": f"/mount/{i}", "type": "bind", "source": f"/var/lib/somewhere/{i}",
                         "options": ["rbind", "rprivate"]} for i in range(20)],
-            "linux": {"seccomp": {"syscalls": [{"names": [f"call_{i}" for i in range(300)]}]}},
-            "annotations": annotations}
+            "annotations": annotations,
+            "linux": {"seccomp": {"syscalls": [{"names": [f"call_{i}" for i in range(300)]}]}}}
 
 
 def some_settings():

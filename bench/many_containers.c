@@ -3,8 +3,8 @@
  * many_containers EACH BURN_US < LIST_OF_CGROUPS: processes in many cgroups.
  *
  * Has EACH processes in every cgroup of the list, one of which is busy for BURN_US microseconds of
- * each second; the others sleep. Prints "ready" when all are there, and ends when stdin's last line
- * was read and a signal comes.
+ * each second; the others sleep. Prints "ready" when all are there. On SIGTERM it ends them, and
+ * when all have ended, itself.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -13,8 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#define MAX_PROCESSES 65536
 
 static uint64_t now(void)
 {
@@ -30,12 +33,15 @@ __attribute__((noinline)) static void burn(uint64_t ns)
 		;
 }
 
-/* `first`: when it is busy, of each second. */
-static _Noreturn void live(uint64_t burn_ns, uint64_t first)
+/* `first`: when it is busy, of each second. It ends with its parent, also if that has just ended.
+ */
+static _Noreturn void live(pid_t parent, uint64_t burn_ns, uint64_t first)
 {
 	struct timespec rest = { 0, (long)first };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
 	while (burn_ns) {
 		nanosleep(&rest, NULL);
 		burn(burn_ns);
@@ -59,27 +65,45 @@ static int enter(char *cgroup)
 	return r;
 }
 
+static void end_all(const pid_t *children, int n)
+{
+	for (int i = 0; i < n; i++)
+		kill(children[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+}
+
 int main(int argc, char **argv)
 {
+	static pid_t children[MAX_PROCESSES];
 	int each = argc == 3 ? atoi(argv[1]) : 0, number = 0;
 	uint64_t burn_ns = argc == 3 ? (uint64_t)atoi(argv[2]) * 1000 : 0;
+	pid_t parent = getpid();
+	int n = 0, signal_number;
 	char line[2048];
+	sigset_t end;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigemptyset(&end);
+	sigaddset(&end, SIGTERM);
+	sigprocmask(SIG_BLOCK, &end, NULL);
 	for (; each && fgets(line, sizeof(line), stdin); number++) {
 		if (enter(line) < 0)
 			return 1;
-		for (int i = 0; i < each; i++) {
+		for (int i = 0; i < each && n < MAX_PROCESSES; i++) {
 			pid_t child = fork();
 
 			if (child < 0)
 				return 1;
 			if (child == 0)
-				live(i ? 0 : burn_ns, (uint64_t)number * 5000000 % 900000000);
+				live(parent, i ? 0 : burn_ns,
+				     (uint64_t)number * 5000000 % 900000000);
+			children[n++] = child;
 		}
 	}
 	puts("ready");
 	fflush(stdout);
-	for (;;)
-		pause();
+	sigwait(&end, &signal_number);
+	end_all(children, n);
+	return 0;
 }

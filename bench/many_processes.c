@@ -5,11 +5,12 @@
  *
  * Keeps PROCESSES alive, each with MAPPINGS executable mappings of different files of the list.
  * They sleep, except for a tenth of a millisecond every ten seconds. Besides, it executes PROGRAM
- * EXECS times a second. Prints "ready" when all processes run, and on SIGTERM how many times it
- * executed PROGRAM per second.
+ * EXECS times a second. Prints "ready" when all processes run, and on SIGTERM, when all have ended,
+ * how many times it executed PROGRAM per second.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,11 +57,14 @@ __attribute__((noinline)) static void burn(void)
 }
 
 /* One of those that are there. */
-static _Noreturn void live(uint32_t number, uint32_t mappings, uint32_t n_files, int ready)
+static _Noreturn void live(pid_t parent, uint32_t number, uint32_t mappings, uint32_t n_files,
+			   int ready)
 {
 	uint64_t random = number * 0x9e3779b97f4a7c15u + 1;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) /* which has just ended */
+		_exit(1);
 	for (uint32_t i = 0; i < mappings; i++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE,
@@ -98,6 +102,7 @@ int main(int argc, char **argv)
 	uint32_t mappings = argc > 2 ? (uint32_t)atoi(argv[2]) : 0;
 	uint32_t rate = argc > 3 ? (uint32_t)atoi(argv[3]) : 0;
 	uint64_t began, executed = 0;
+	pid_t parent = getpid(), *children = calloc(processes + 1, sizeof(*children));
 	char line[512], bytes[256];
 	int ready[2];
 	ssize_t n;
@@ -107,15 +112,17 @@ int main(int argc, char **argv)
 		files[n_files] = open(line, O_RDONLY | O_CLOEXEC);
 		n_files += files[n_files] >= 0;
 	}
-	if (argc != 5 || (mappings && !n_files) || pipe(ready) < 0)
+	if (argc != 5 || !children || (mappings && !n_files) || pipe(ready) < 0)
 		return 2;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	for (uint32_t i = 0; i < processes; i++) {
 		pid_t child = fork();
 
 		if (child < 0)
 			return 1;
 		if (child == 0)
-			live(i, mappings, n_files, ready[1]);
+			live(parent, i, mappings, n_files, ready[1]);
+		children[i] = child;
 	}
 	close(ready[1]);
 	while ((n = read(ready[0], bytes, sizeof(bytes))) > 0)
@@ -138,6 +145,11 @@ int main(int argc, char **argv)
 	}
 	while (!ended)
 		pause();
-	printf("%.0f\n", (double)executed / ((double)(now() - began) / 1e9));
+	executed = (uint64_t)((double)executed / ((double)(now() - began) / 1e9) + 0.5);
+	for (uint32_t i = 0; i < processes; i++)
+		kill(children[i], SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	printf("%" PRIu64 "\n", executed);
 	return 0;
 }

@@ -174,9 +174,13 @@ class Machine:
                                             stdout=subprocess.PIPE, start_new_session=True)
         self.process.stdin.write("\n".join(libraries()) + "\n")
         self.process.stdin.close()
-        if self.process.stdout.readline() != "ready\n":
-            raise Failed("bench/many_processes cannot start its processes")
-        time.sleep(2)
+        try:
+            if self.process.stdout.readline() != "ready\n":
+                raise Failed("bench/many_processes cannot start its processes")
+            time.sleep(2)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *unused):
