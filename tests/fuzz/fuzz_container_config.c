@@ -38,8 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] & 1)
 		container_list_read(text, size - 1, check_listed, NULL);
 	else
-		container_config_read(data[0] & 2 ? CONTAINER_SANDBOX : CONTAINER_OWN_FILE, text,
-				      size - 1, &texts);
+		container_config_read((enum container_file)((data[0] >> 1) % CONTAINER_N_FILES),
+				      text, size - 1, &texts);
 	for (int i = 0; i < CONTAINER_N_TEXTS; i++)
 		check(texts.of[i]);
 	free(text);

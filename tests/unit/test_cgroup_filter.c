@@ -11,17 +11,20 @@
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static const struct names_label labels[] = { { LABEL_CONTAINER_NAME, "web" },
+static const struct names_label labels[] = { { LABEL_CONTAINER_ID, ID },
+					     { LABEL_CONTAINER_NAME, "web" },
 					     { LABEL_POD, "shop-1" },
 					     { LABEL_NAMESPACE, "prod" } };
 static const struct names_cgroup groups[] = {
 	{ 1, "/system.slice/nginx.service", NULL, 0 },
 	{ 2, "/system.slice/nginx.service/worker", NULL, 0 },
 	{ 3, "/user.slice/user-7.slice/user@7.service/app.slice/a\\x2db.service", NULL, 0 },
-	{ 4, "/system.slice/docker-" ID ".scope", labels, 3 },
-	{ 5, "/system.slice/docker-" ID ".scope/nginx.service", labels, 3 },
+	{ 4, "/system.slice/docker-" ID ".scope", labels, 4 },
+	{ 5, "/system.slice/docker-" ID ".scope/nginx.service", labels, 4 },
 	{ 6, "/x[1]", NULL, 0 },
 	{ 7, "/", NULL, 0 },
+	/* The id is not its own. */
+	{ 8, "/user.slice/user-7.slice/docker-" ID ".scope", NULL, 0 },
 };
 #define N (sizeof(groups) / sizeof(groups[0]))
 
@@ -31,8 +34,8 @@ static void who_matches(void **state)
 		struct cgroup_filter filter;
 		const char *ids; /* of those that match */
 	} cases[] = {
-		{ { 0 }, "1234567" },
-		{ { .cgroup = "/" }, "1234567" },
+		{ { 0 }, "12345678" },
+		{ { .cgroup = "/" }, "12345678" },
 		{ { .cgroup = "system.slice" }, "1245" },
 		{ { .cgroup = "/system.slice/" }, "1245" },
 		{ { .cgroup = "/system.slic" }, "" },
@@ -46,7 +49,7 @@ static void who_matches(void **state)
 		{ { .service = "a\\x2db.service" }, "3" },
 		{ { .service = "user@*" }, "3" },
 		{ { .service = "nginx.slice" }, "" },
-		{ { .service = "user-7.slice" }, "3" },
+		{ { .service = "user-7.slice" }, "38" },
 		{ { .container = "web" }, "45" },
 		{ { .container = "w?b" }, "45" },
 		{ { .container = "012345" }, "45" },

@@ -24,14 +24,16 @@ static struct container_texts read_as(enum container_file kind, const char *text
 static void runtimes(void **state)
 {
 	struct container_texts texts = read_as(
-		CONTAINER_OWN_FILE,
+		CONTAINER_OCI,
 		"{\"ociVersion\":\"1.0\",\"process\":{\"args\":[\"a\",{\"Name\":\"no\"}],\"n\":-1."
 		"5e3},"
 		"\"annotations\":{\"io.kubernetes.cri.container-name\":\"web\","
 		"\"io.kubernetes.cri.sandbox-name\":\"shop-1\",\"other\":{\"x\":[true,null]},"
 		"\"io.kubernetes.cri.sandbox-namespace\":\"prod\","
 		"\"io.kubernetes.cri.sandbox-uid\":\"u\",\n"
-		"\"io.kubernetes.cri.image-name\":\"docker.io/shop:1\"},\"linux\":{}}");
+		"\"io.kubernetes.cri.image-name\":\"docker.io/"
+		"shop:1\"},\"linux\":{},\"annotations\":"
+		"{\"nerdctl/name\":\"no\"}}");
 
 	(void)state;
 	assert_string_equal(texts.of[CONTAINER_POD_CONTAINER], "web");
@@ -39,8 +41,9 @@ static void runtimes(void **state)
 	assert_string_equal(texts.of[CONTAINER_NAMESPACE], "prod");
 	assert_string_equal(texts.of[CONTAINER_POD_UID], "u");
 	assert_string_equal(texts.of[CONTAINER_IMAGE], "docker.io/shop:1");
+	assert_string_equal(texts.of[CONTAINER_NAME], ""); /* the rest is not read */
 	texts = read_as(
-		CONTAINER_OWN_FILE,
+		CONTAINER_DOCKER,
 		"{ \"State\" : { } , \"Config\" : { \"Image\" : \"nginx:1\" , \"Labels\" : { "
 		"\"io.kubernetes.pod.name\":\"p\"}}, \"Name\" : \"\\/web\\u00e9\\ud83d\\ude00\" }");
 	assert_string_equal(texts.of[CONTAINER_NAME], "web\xc3\xa9\xf0\x9f\x98\x80");
@@ -135,23 +138,23 @@ static void hostile(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		texts = read_as(CONTAINER_OWN_FILE, others[i]);
+		texts = read_as((enum container_file)(i % CONTAINER_N_FILES), others[i]);
 		assert_memory_equal(texts.of[CONTAINER_NAME], none.of[CONTAINER_NAME], 1);
 		assert_int_equal(read_list(others[i], strlen(others[i])).n, 0);
 	}
-	texts = read_as(CONTAINER_OWN_FILE, "{\"Name\":\"a\\u001b[2J\\n\x7f\\u0000b\"}");
+	texts = read_as(CONTAINER_DOCKER, "{\"Name\":\"a\\u001b[2J\\n\x7f\\u0000b\"}");
 	assert_string_equal(texts.of[CONTAINER_NAME], "a?[2J??\xef\xbf\xbd"
 						      "b");
 	/* Nested four million times; a name of four million letters. */
 	memset(text, '[', size);
 	memcpy(text, "{\"x\":", 5);
 	text[size] = '\0';
-	texts = read_as(CONTAINER_OWN_FILE, text);
+	texts = read_as(CONTAINER_DOCKER, text);
 	assert_string_equal(texts.of[CONTAINER_NAME], "");
 	memset(text, 'x', size);
 	memcpy(text, "{\"Name\":\"", 9);
 	memcpy(text + size - 2, "\"}", 2);
-	texts = read_as(CONTAINER_OWN_FILE, text);
+	texts = read_as(CONTAINER_DOCKER, text);
 	assert_int_equal(strlen(texts.of[CONTAINER_NAME]), CONTAINER_TEXT_SIZE - 1);
 	free(text);
 }

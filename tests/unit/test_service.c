@@ -15,35 +15,35 @@
 static void cgroups(void **state)
 {
 	static const struct {
-		const char *path, *name, *container;
+		const char *path, *name;
 	} cases[] = {
-		{ "/system.slice/nginx.service", "nginx", "" },
-		{ "/system.slice/system-getty.slice/getty@tty1.service", "getty@tty1", "" },
-		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.service", "app-x",
-		  "" },
-		{ "/user.slice/user-1000.slice/session-3.scope", "session-3", "" },
-		{ "/system.slice/dev-disk\\x2dby.service", "dev-disk-by", "" },
-		{ "/system.slice/a\\x0ab.service", "a\\x0ab", "" },
-		{ "/system.slice/docker-" ID ".scope", "0123456789ab", ID },
-		{ "/docker/" ID, "0123456789ab", ID },
-		{ "/kubepods.slice/kubepods-pod1.slice/cri-containerd-" ID ".scope", "0123456789ab",
-		  ID },
-		{ "/kubepods/burstable/pod1/" ID, "0123456789ab", ID },
-		{ "/machine.slice/libpod-" ID ".scope/container", "0123456789ab", ID },
-		{ "/machine.slice/libpod-" ID ".scope/init.service", "init", ID },
-		{ "/machine.slice/libpod-" ID ".scope/init.scope", "0123456789ab", ID },
+		{ "/system.slice/nginx.service", "nginx" },
+		{ "/system.slice/system-getty.slice/getty@tty1.service", "getty@tty1" },
+		{ "/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.service",
+		  "app-x" },
+		{ "/user.slice/user-1000.slice/session-3.scope", "session-3" },
+		{ "/system.slice/dev-disk\\x2dby.service", "dev-disk-by" },
+		{ "/system.slice/a\\x0ab.service", "a\\x0ab" },
+		{ "/system.slice/docker-" ID ".scope", "0123456789ab" },
+		{ "/docker/" ID, "0123456789ab" },
+		{ "/kubepods.slice/kubepods-pod1.slice/cri-containerd-" ID ".scope",
+		  "0123456789ab" },
+		{ "/kubepods/burstable/pod1/" ID, "0123456789ab" },
+		{ "/machine.slice/libpod-" ID ".scope/container", "0123456789ab" },
+		{ "/machine.slice/libpod-" ID ".scope/init.service", "init" },
+		{ "/machine.slice/libpod-" ID ".scope/init.scope", "0123456789ab" },
 		/* What a container calls its own groups does not make it another one. */
-		{ "/system.slice/docker-" ID ".scope/docker-f" REST ".scope", "0123456789ab", ID },
-		{ "/lxc.payload.web/system.slice/nginx.service", "nginx", "" },
-		{ "/lxc.payload.web/init.scope", "web", "" },
-		{ "/machine.slice/systemd-nspawn@web.service/payload", "web", "" },
-		{ "/system.slice/a0123-" ID "0.scope", "a0123-" ID "0", "" },
-		{ "/lxc/web", "web", "" },
-		{ "/system.slice", SERVICE_UNKNOWN, "" },
-		{ "/", SERVICE_UNKNOWN, "" },
-		{ "", SERVICE_UNKNOWN, "" },
-		{ NULL, SERVICE_UNKNOWN, "" },
-		{ "/.service", ".service", "" },
+		{ "/system.slice/docker-" ID ".scope/docker-f" REST ".scope", "0123456789ab" },
+		{ "/lxc.payload.web/system.slice/nginx.service", "nginx" },
+		{ "/lxc.payload.web/init.scope", "web" },
+		{ "/machine.slice/systemd-nspawn@web.service/payload", "web" },
+		{ "/system.slice/a0123-" ID "0.scope", "a0123-" ID "0" },
+		{ "/lxc/web", "web" },
+		{ "/system.slice", SERVICE_UNKNOWN },
+		{ "/", SERVICE_UNKNOWN },
+		{ "", SERVICE_UNKNOWN },
+		{ NULL, SERVICE_UNKNOWN },
+		{ "/.service", ".service" },
 	};
 
 	(void)state;
@@ -54,7 +54,6 @@ static void cgroups(void **state)
 						: NULL,
 				  &service);
 		assert_string_equal(service.name, cases[i].name);
-		assert_string_equal(service.container, cases[i].container);
 	}
 }
 
@@ -72,10 +71,11 @@ static void long_names(void **state)
 
 static void services_of_a_profile(void **state)
 {
-	const struct names_label web = { LABEL_CONTAINER_NAME, "web" };
+	const struct names_label web[] = { { LABEL_CONTAINER_NAME, "web" },
+					   { LABEL_CONTAINER_ID, ID } };
 	const struct names_cgroup known[] = { { 3, "/system.slice/a.service", NULL, 0 },
 					      { 5, "/system.slice/b.service", NULL, 0 },
-					      { 7, "/docker/" ID, &web, 1 },
+					      { 7, "/docker/" ID, web, 2 },
 					      { 9, "/user.slice/a.service", NULL, 0 } };
 	const struct profile_entry entries[] = {
 		{ .cgroup = 9 }, { .cgroup = 3 }, { .cgroup = 5 },
@@ -97,7 +97,7 @@ static void services_of_a_profile(void **state)
 	assert_string_equal(services.list[services.of_entry[3]].name, SERVICE_UNKNOWN);
 	assert_string_equal(services.list[services.of_entry[4]].name, SERVICE_UNKNOWN);
 	assert_string_equal(services.list[services.of_entry[5]].name, "web");
-	assert_string_equal(services.list[services.of_entry[5]].container, ID);
+	assert_int_equal(services.list[services.of_entry[5]].n_labels, 2);
 	services_clear(&services);
 	assert_int_equal(services_find(&profile, &named, &services), 0);
 	assert_int_equal(services.n, 2); /* one is in a container */

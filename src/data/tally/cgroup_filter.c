@@ -113,13 +113,11 @@ static bool is_container(const char *pattern, const struct names_cgroup *cgroup)
 {
 	const char *name = names_cgroup_label(cgroup, LABEL_CONTAINER_NAME);
 	const char *of_pod = names_cgroup_label(cgroup, LABEL_POD_CONTAINER);
+	const char *id = names_cgroup_label(cgroup, LABEL_CONTAINER_ID);
 	size_t size = strlen(pattern);
-	struct cgroup_path says;
 
-	cgroup_path_read(cgroup->path, &says);
 	return (name && is_like(pattern, name)) || (of_pod && is_like(pattern, of_pod)) ||
-	       (size >= ID_LEAST && size <= CGROUP_CONTAINER_ID && *says.container &&
-		strncmp(says.container, pattern, size) == 0);
+	       (id && size >= ID_LEAST && strncmp(id, pattern, size) == 0);
 }
 
 static bool is_pod(const char *pattern, const struct names_cgroup *cgroup)

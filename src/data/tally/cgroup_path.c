@@ -2,7 +2,6 @@
 #include "tally/cgroup_path.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #define DIGITS	"0123456789abcdef"
@@ -109,8 +108,11 @@ static void put_name(struct part part, const char *end, char to[CGROUP_NAME_SIZE
 	to[used] = '\0';
 }
 
-/* "pod" and the UID, behind "kubepods-burstable-" or alone; systemd has "_" in place of "-". */
-static void read_pod(struct part part, char ret_uid[CGROUP_POD_UID + 1])
+/*
+ * "pod" and the UID, behind "kubepods-burstable-" or alone; systemd has "_" in place of "-". False:
+ * it is no pod.
+ */
+static bool read_pod(struct part part, char ret_uid[CGROUP_POD_UID + 1])
 {
 	struct part uid = part;
 	size_t n = 0;
@@ -120,16 +122,17 @@ static void read_pod(struct part part, char ret_uid[CGROUP_POD_UID + 1])
 			uid = (struct part){ part.at + i + 3, part.size - i - 3 };
 	}
 	if (uid.at == part.at)
-		return;
+		return false;
 	while (n < uid.size && n <= CGROUP_POD_UID &&
 	       (is_digit(uid.at[n]) || uid.at[n] == '-' || uid.at[n] == '_'))
 		n++;
 	/* The UID of a pod that a file on its node defines has 32 digits and nothing else. */
 	if ((n != CGROUP_POD_UID && n != 32) || (n < uid.size && uid.at[n] != '.'))
-		return;
+		return false;
 	for (size_t i = 0; i < n; i++)
 		ret_uid[i] = (char)(uid.at[i] == '_' ? '-' : uid.at[i]);
 	ret_uid[n] = '\0';
+	return true;
 }
 
 /* Whether it is a container of LXC or nspawn. */
@@ -152,46 +155,51 @@ static void read_unit(struct part part, bool contained, char ret_name[CGROUP_NAM
 		put_name(part, SCOPE, ret_name);
 }
 
-static void read_user(struct part part, int64_t *ret_user)
+/* Before the id, in the same name: "docker-ID.scope"; or the name above it: "docker/ID". */
+static void read_runtime(const char *whole, const char *container,
+			 char ret_runtime[CGROUP_RUNTIME_SIZE])
 {
-	struct part name = part;
-	unsigned int user;
+	const char *end = container, *at;
+	size_t size;
 
-	if (*ret_user < 0 && begins_with(&name, "user-") && ends_with(name, ".slice") &&
-	    sscanf(name.at, "%9u", &user) == 1)
-		*ret_user = user;
+	while (end > whole && strchr("-:/", end[-1]))
+		end--;
+	at = end;
+	while (at > whole && at[-1] != '/')
+		at--;
+	size = (size_t)(end - at);
+	if (size < CGROUP_RUNTIME_SIZE)
+		memcpy(ret_runtime, at, size);
 }
 
 static void read_part(const char *whole, struct part part, struct cgroup_path *path)
 {
-	bool contained = *path->container || *path->machine;
+	bool contained = *path->container || *path->machine, found;
 	const char *pod = contained ? NULL : find_podman_pod(whole, part);
 	const char *container = contained || pod ? NULL : find_container(part);
 
 	if (pod)
 		memcpy(path->pod, pod, CGROUP_CONTAINER_ID);
-
 	if (container) {
 		memcpy(path->container, container, CGROUP_CONTAINER_ID);
+		read_runtime(whole, container, path->runtime);
+	}
+	found = pod || container ||
+		(!contained &&
+		 (read_pod(part, path->pod_uid) || read_machine(part, path->machine)));
+	if (found)
+		path->size = (size_t)(part.at + part.size - whole);
+	if (container || (found && *path->machine))
 		path->unit[0] = '\0';
-		return;
-	}
-	if (!contained) {
-		read_user(part, &path->user);
-		read_pod(part, path->pod_uid);
-	}
-	if (!contained && read_machine(part, path->machine)) {
-		path->unit[0] = '\0';
-		return;
-	}
-	read_unit(part, contained, path->unit);
+	else
+		read_unit(part, contained, path->unit);
 }
 
 void cgroup_path_read(const char *path, struct cgroup_path *ret_path)
 {
 	struct part part = { path, 0 };
 
-	*ret_path = (struct cgroup_path){ .user = -1 };
+	*ret_path = (struct cgroup_path){ 0 };
 	while (part.at && *part.at) {
 		part.at += strspn(part.at, "/");
 		part.size = strcspn(part.at, "/");

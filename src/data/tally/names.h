@@ -79,6 +79,7 @@ struct names_label {
 #define NAMES_MAX_LABELS 16 /* of a cgroup */
 
 /* Keys of labels that runtimes tell of their containers. */
+#define LABEL_CONTAINER_ID   "container.id"
 #define LABEL_CONTAINER_NAME "container.name"
 #define LABEL_IMAGE	     "container.image.name"
 #define LABEL_POD	     "k8s.pod.name"

@@ -26,7 +26,7 @@
 #include "base/byte_stream.h"
 #include "base/own.h"
 
-#define CONFINED_MAX_FDS 4
+#define CONFINED_MAX_FDS 16
 #define CONFINED_ANYBODY                                                                           \
 	((uid_t)-1) /* the owner of files that others than their owner can write                   \
 		     */

@@ -77,49 +77,63 @@ static void read_docker(struct json_reader *json, struct container_texts *texts)
 	}
 }
 
-static void read_own_file(struct json_reader *json, struct container_texts *texts)
+/* Docker's names are paths. */
+static void read_name(struct json_reader *json, struct container_texts *texts)
 {
-	char key[KEY_SIZE], *name = texts->of[CONTAINER_NAME];
+	char *name = texts->of[CONTAINER_NAME];
 
-	if (!json_enter(json, '{'))
-		return;
-	while (json_member(json, key, sizeof(key))) {
-		if (strcmp(key, "annotations") == 0)
-			read_annotations(json, texts);
-		else if (strcmp(key, "Name") == 0)
-			read_text(json, name);
-		else if (strcmp(key, "Config") == 0)
-			read_docker(json, texts);
-		else
-			json_skip(json);
-	}
-	if (*name == '/') /* Docker's names are paths */
+	read_text(json, name);
+	if (*name == '/')
 		memmove(name, name + 1, strlen(name));
 }
 
-static void read_sandbox(struct json_reader *json, struct container_texts *texts)
+static void read_hostname(struct json_reader *json, struct container_texts *texts)
 {
-	char key[KEY_SIZE];
+	read_text(json, texts->of[CONTAINER_POD]);
+}
 
-	if (!json_enter(json, '{'))
-		return;
-	while (json_member(json, key, sizeof(key))) {
-		if (strcmp(key, "hostname") == 0)
-			read_text(json, texts->of[CONTAINER_POD]);
-		else
-			json_skip(json);
-	}
+/* The members of a file that say something. */
+struct member {
+	const char *key;
+	void (*read)(struct json_reader *json, struct container_texts *texts);
+};
+
+#define MEMBERS 2
+
+static const struct member members[CONTAINER_N_FILES][MEMBERS] = {
+	[CONTAINER_OCI] = { { "annotations", read_annotations } },
+	[CONTAINER_DOCKER] = { { "Config", read_docker }, { "Name", read_name } },
+	[CONTAINER_SANDBOX] = { { "hostname", read_hostname } },
+};
+
+/* The member with this key; NULL: it says nothing. */
+static const struct member *find_member(const struct member *of, const char *key)
+{
+	for (size_t i = 0; i < MEMBERS && of[i].key; i++)
+		if (strcmp(of[i].key, key) == 0)
+			return &of[i];
+	return NULL;
 }
 
 void container_config_read(enum container_file kind, const char *text, size_t size,
 			   struct container_texts *texts)
 {
 	struct json_reader json = { .at = text, .end = text + size };
+	const struct member *of = members[kind], *member;
+	uint32_t left = of[1].key ? 2 : 1;
+	char key[KEY_SIZE];
 
-	if (kind == CONTAINER_OWN_FILE)
-		read_own_file(&json, texts);
-	else
-		read_sandbox(&json, texts);
+	if (!json_enter(&json, '{'))
+		return;
+	while (left > 0 && json_member(&json, key, sizeof(key))) {
+		member = find_member(of, key);
+		if (!member) {
+			json_skip(&json);
+			continue;
+		}
+		member->read(&json, texts);
+		left--;
+	}
 }
 
 /* ---- the list ---- */

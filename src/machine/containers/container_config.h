@@ -31,12 +31,14 @@ struct container_texts {
 };
 
 enum container_file {
-	CONTAINER_OWN_FILE, /* of one container: OCI's or Docker's */
-	CONTAINER_SANDBOX,  /* OCI's of the container that holds a pod of Podman: its host name is
-			       the name of the pod */
+	CONTAINER_OCI,
+	CONTAINER_DOCKER,
+	CONTAINER_SANDBOX, /* OCI's of the container that holds a pod of Podman: its host name is
+			      the name of the pod */
+	CONTAINER_N_FILES
 };
 
-/* Adds what the file's text says and is not known yet. */
+/* Adds what the file's text says and is not known yet. What stands behind that is not read. */
 void container_config_read(enum container_file kind, const char *text, size_t size,
 			   struct container_texts *texts);
 

@@ -9,9 +9,8 @@
 #include "base/grow.h"
 #include "base/own.h"
 
-/* The request to a child. */
+/* Of one file: a part of the request to a child. */
 struct question {
-	struct container_texts texts; /* known by now */
 	enum container_file kind;
 	size_t size; /* of the file */
 };
@@ -33,19 +32,27 @@ static char *read_all(int fd, size_t size, size_t *ret_size)
 	return text;
 }
 
-static int read_texts(const struct confined_job *job)
+static void read_one(const struct confined_job *job, int fd, const struct question *question)
 {
+	struct container_texts texts = { 0 };
 	own(own_free) char *text = NULL;
-	struct question question;
 	size_t size;
 
-	if (job->size != sizeof(question))
+	text = read_all(fd, question->size, &size);
+	if (text && question->kind < CONTAINER_N_FILES)
+		container_config_read(question->kind, text, size, &texts);
+	confined_send(job, &texts, sizeof(texts));
+}
+
+static int read_texts(const struct confined_job *job)
+{
+	const struct question *questions = job->request;
+	size_t n = job->size / sizeof(*questions);
+
+	if (n > CONFINED_MAX_FDS || job->size != n * sizeof(*questions))
 		return -EPROTO;
-	memcpy(&question, job->request, sizeof(question));
-	text = read_all(job->fds[0], question.size, &size);
-	if (text)
-		container_config_read(question.kind, text, size, &question.texts);
-	confined_send(job, &question.texts, sizeof(question.texts));
+	for (size_t i = 0; i < n; i++)
+		read_one(job, job->fds[i], &questions[i]);
 	return 0;
 }
 
@@ -114,25 +121,77 @@ static bool is_text(const char text[CONTAINER_TEXT_SIZE])
 	return end;
 }
 
-int container_files_read(const struct container_access *access, const struct container_place *place,
-			 enum container_file kind, struct container_texts *texts)
+int container_files_open(const struct container_access *access, const struct container_place *place,
+			 enum container_file kind, struct container_reading *ret_reading)
 {
-	struct question question = { .texts = *texts, .kind = kind };
-	const struct iovec request = { &question, sizeof(question) };
-	own(own_fd) int fd = open_place(access, place, &question.size);
-	struct container_texts answer;
-	int r = fd;
+	size_t size;
+	int fd = open_place(access, place, &size);
 
-	if (fd >= 0)
-		r = confined_ask(access->readers, read_texts, fd, &request, &answer,
-				 sizeof(answer));
-	if (r < 0)
-		return later(r);
-	for (int i = 0; i < CONTAINER_N_TEXTS; i++)
-		if (!is_text(answer.of[i]))
-			return 0;
-	*texts = answer;
+	if (fd < 0)
+		return later(fd) < 0 ? -EAGAIN : fd;
+	*ret_reading = (struct container_reading){ fd, size, kind };
 	return 0;
+}
+
+/* What is known by now stays. */
+static void add_texts(const struct container_texts *answer, struct container_texts *texts)
+{
+	for (int i = 0; i < CONTAINER_N_TEXTS; i++)
+		if (!is_text(answer->of[i]))
+			return;
+	for (int i = 0; i < CONTAINER_N_TEXTS; i++)
+		if (!*texts->of[i])
+			memcpy(texts->of[i], answer->of[i], sizeof(texts->of[i]));
+}
+
+/* One call for all of them. 0, or a negative errno: none was read. */
+static int ask(const struct container_access *access, const struct container_reading *readings,
+	       uint32_t n, uid_t owner, struct container_texts *const *texts)
+{
+	struct question questions[CONTAINER_READINGS] = { 0 };
+	const struct iovec request = { questions, n * sizeof(questions[0]) };
+	own(own_free) struct container_texts *answers = calloc(n, sizeof(*answers));
+	struct confined_child *child;
+	int fds[CONTAINER_READINGS], r, finished;
+
+	for (uint32_t i = 0; i < n; i++) {
+		questions[i] = (struct question){ readings[i].kind, readings[i].size };
+		fds[i] = readings[i].fd;
+	}
+	if (!answers)
+		return -ENOMEM;
+	r = confined_begin(access->readers,
+			   &(struct confined_call){ .work = read_texts,
+						    .owner = owner,
+						    .fds = fds,
+						    .n_fds = n,
+						    .request = &request,
+						    .n_parts = 1 },
+			   &child);
+	if (r < 0)
+		return r;
+	r = confined_read(child, answers, n * sizeof(*answers));
+	finished = confined_finish(child);
+	if (r < 0 || finished < 0)
+		return r < 0 ? r : finished;
+	for (uint32_t i = 0; i < n; i++)
+		add_texts(&answers[i], texts[i]);
+	return 0;
+}
+
+int container_files_read(const struct container_access *access,
+			 const struct container_reading *readings, uint32_t n, uid_t owner,
+			 struct container_texts *const *texts)
+{
+	int r = ask(access, readings, n, owner, texts), all = 0;
+
+	if (r == 0 || n == 1)
+		return later(r);
+	for (uint32_t i = 0; i < n; i++) {
+		r = later(ask(access, &readings[i], 1, owner, &texts[i]));
+		all = r < 0 ? r : all;
+	}
+	return all;
 }
 
 static bool is_listed(const struct container_listed *listed)

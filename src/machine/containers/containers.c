@@ -2,7 +2,6 @@
 #include "containers/containers.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,31 +9,40 @@
 #include "base/grow.h"
 #include "base/index.h"
 #include "base/pool.h"
-#include "containers/container_files.h"
-#include "containers/container_lists.h"
-#include "containers/pod_logs.h"
-#include "containers/users.h"
-#include "tally/cgroup_path.h"
+#include "containers/container_search.h"
 
 #define MAX_CONTAINERS 65536u
 #define AGAIN_MS       30000u /* until files that did not respond are asked again */
 
+#define MAX_LABELS (CONTAINER_N_TEXTS + 1) /* the texts, and the id */
+
 /* What is known of a container, or of a pod where there is no container. */
 struct container {
-	const char *key;  /* the id, the user and the pod's UID */
+	const char *key;  /* the id, the pod's UID and the owner */
+	bool is_open;	  /* its file waits in struct containers */
 	uint64_t look_ms; /* when to look for its names; 0: never again */
-	struct names_label labels[CONTAINER_N_TEXTS];
+	struct names_label labels[MAX_LABELS];
 	uint32_t n_labels;
 };
 
+/* A search that has opened a file, which is to be read. */
+struct waiting {
+	struct container *container;
+	struct container_search search;
+	struct container_reading reading;
+};
+
 struct containers {
-	struct container_access access;
-	struct container_lists lists;
-	uint32_t first_root; /* that of process 1; ROOT_OWN: it is ours; ROOT_UNKNOWN */
+	struct container_sources sources;
+	/* Their files are read at once, when they are many, or one of them is asked for. All are of
+	 * one owner. */
+	struct waiting waiting[CONTAINER_READINGS];
+	uint32_t n_waiting;
 	struct pool *pool;
 	struct container **at;
 	uint32_t n, capacity;
 	struct index by_key;
+	bool failed; /* there was no memory for a name */
 };
 
 static const char *const keys[CONTAINER_N_TEXTS] = {
@@ -45,30 +53,6 @@ static const char *const keys[CONTAINER_N_TEXTS] = {
 	[CONTAINER_POD_UID] = LABEL_POD_UID,
 	[CONTAINER_POD_CONTAINER] = LABEL_POD_CONTAINER,
 };
-
-/*
- * Where runtimes keep a file of each container: its id stands between `before` and `after`. What is
- * found first counts.
- */
-struct own_place {
-	const char *before, *after;
-};
-
-#define OCI_CONFIG "/userdata/config.json"
-#define TASKS	   "io.containerd.runtime.v2.task/"
-#define STORAGE	   "/containers/storage/overlay-containers/"
-
-static const struct own_place own_places[] = {
-	{ "/run/containerd/" TASKS "k8s.io/", "/config.json" },
-	{ "/var/lib/docker/containers/", "/config.v2.json" },
-	{ "/run" STORAGE, OCI_CONFIG },
-	{ "/run/k3s/containerd/" TASKS "k8s.io/", "/config.json" },
-	{ "/run/containerd/" TASKS "default/", "/config.json" },
-};
-
-/* The lists of containers/storage, for root or a user: the second where there is no overlayfs. */
-static const char *const drivers[] = { STORAGE, "/containers/storage/vfs-containers/" };
-static const char *const lists[] = { "containers.json", "volatile-containers.json" };
 
 int containers_new(struct roots *roots, struct file_opener *opener, struct confined *readers,
 		   struct containers **ret_containers)
@@ -81,8 +65,8 @@ int containers_new(struct roots *roots, struct file_opener *opener, struct confi
 		free(containers);
 		return -ENOMEM;
 	}
-	containers->access = (struct container_access){ roots, opener, readers };
-	containers->first_root = ROOT_UNKNOWN;
+	containers->sources.access = (struct container_access){ roots, opener, readers };
+	containers->sources.first_root = ROOT_UNKNOWN;
 	*ret_containers = containers;
 	return 0;
 }
@@ -91,172 +75,15 @@ void containers_free(struct containers *containers)
 {
 	if (!containers)
 		return;
+	for (uint32_t i = 0; i < containers->n_waiting; i++)
+		own_fd(&containers->waiting[i].reading.fd);
 	for (uint32_t i = 0; i < containers->n; i++)
 		free(containers->at[i]);
 	free(containers->at);
 	index_free(&containers->by_key);
-	container_lists_clear(&containers->lists);
+	container_lists_clear(&containers->sources.lists);
 	pool_free(containers->pool);
 	free(containers);
-}
-
-/* ---- the places ---- */
-
-/* What is looked for, and what was found. */
-struct search {
-	const struct cgroup_path *path;
-	uint32_t root;
-	bool late; /* a file did not respond */
-	struct container_texts texts;
-};
-
-static bool is_found(const struct search *search)
-{
-	return *search->texts.of[CONTAINER_NAME] || *search->texts.of[CONTAINER_POD_CONTAINER];
-}
-
-static void look_for_own(const struct containers *containers, struct search *search)
-{
-	for (size_t i = 0; i < sizeof(own_places) / sizeof(own_places[0]) && !is_found(search);
-	     i++) {
-		char path[PATH_MAX];
-
-		snprintf(path, sizeof(path), "%s%s%s", own_places[i].before,
-			 search->path->container, own_places[i].after);
-		search->late |=
-			container_files_read(&containers->access,
-					     &(struct container_place){ search->root, path, 0 },
-					     CONTAINER_OWN_FILE, &search->texts) < 0;
-	}
-}
-
-static void copy_text(struct container_texts *texts, enum container_text which, const char *from)
-{
-	if (!*texts->of[which])
-		snprintf(texts->of[which], CONTAINER_TEXT_SIZE, "%s", from);
-}
-
-/* A directory of containers/storage, and whose it is. */
-struct storage {
-	char path[PATH_MAX / 2];
-	uid_t owner;
-};
-
-/* By its id, or by its name. Valid until the next call. */
-static const struct container_listed *find_listed(struct containers *containers,
-						  struct search *search,
-						  const struct storage *storage, const char *id,
-						  const char *name)
-{
-	const struct container_listed *listed = NULL;
-
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && !listed; i++) {
-		char path[PATH_MAX];
-
-		snprintf(path, sizeof(path), "%s%s", storage->path, lists[i]);
-		search->late |= container_lists_find(&containers->lists, &containers->access,
-						     &(struct container_place){ search->root, path,
-										storage->owner },
-						     id, name, &listed) < 0;
-	}
-	return listed;
-}
-
-/* The container that holds a pod of Podman has the id of the pod in its name. */
-static void look_for_pod(struct containers *containers, struct search *search,
-			 const struct storage *storage)
-{
-	char name[CGROUP_CONTAINER_ID + 8], path[PATH_MAX];
-	const struct container_listed *listed;
-
-	snprintf(name, sizeof(name), "%.12s-infra", search->path->pod);
-	listed = find_listed(containers, search, storage, NULL, name);
-	if (!listed)
-		return;
-	snprintf(path, sizeof(path), "%s%s%s", storage->path, listed->id, OCI_CONFIG);
-	search->late |= container_files_read(&containers->access,
-					     &(struct container_place){ search->root, path,
-									storage->owner },
-					     CONTAINER_SANDBOX, &search->texts) < 0;
-}
-
-/* `data` is where root, or a user, has data of programs. */
-static void look_in_storage(struct containers *containers, struct search *search, const char *data,
-			    uid_t owner, const char *driver)
-{
-	struct storage storage = { .owner = owner };
-	const struct container_listed *listed;
-
-	snprintf(storage.path, sizeof(storage.path), "%s%s", data, driver);
-	listed = find_listed(containers, search, &storage, search->path->container, NULL);
-	if (!listed)
-		return;
-	copy_text(&search->texts, CONTAINER_NAME, listed->name);
-	copy_text(&search->texts, CONTAINER_IMAGE, listed->image);
-	if (*search->path->pod)
-		look_for_pod(containers, search, &storage);
-}
-
-static void look_for_container(struct containers *containers, struct search *search)
-{
-	uid_t owner = search->path->user > 0 ? (uid_t)search->path->user : 0;
-	char home[PATH_MAX / 4], data[PATH_MAX / 4 + 32] = "/var/lib";
-
-	if (owner == 0) {
-		look_for_own(containers, search);
-	} else {
-		if (users_home(owner, home, sizeof(home)) < 0)
-			return;
-		snprintf(data, sizeof(data), "%s/.local/share", home);
-	}
-	for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]) && !is_found(search); i++)
-		look_in_storage(containers, search, data, owner, drivers[i]);
-}
-
-static void look_in_root(struct containers *containers, struct search *search)
-{
-	if (*search->path->container)
-		look_for_container(containers, search);
-	if (*search->path->pod_uid && !*search->texts.of[CONTAINER_POD])
-		search->late |=
-			pod_logs_find(containers->access.opener,
-				      roots_way(containers->access.roots, search->root, POD_LOGS),
-				      search->path->pod_uid, search->texts.of[CONTAINER_NAMESPACE],
-				      search->texts.of[CONTAINER_POD]) < 0;
-}
-
-/* The root of process 1, once. */
-static uint32_t first_root(struct containers *containers)
-{
-	own(process_view_close) struct process_view first = PROCESS_VIEW_NONE;
-
-	if (containers->first_root == ROOT_UNKNOWN) {
-		containers->first_root = ROOT_OWN;
-		if (process_view_open(1, &first) == 0)
-			containers->first_root = roots_intern(containers->access.roots, &first);
-		if (containers->first_root == ROOT_UNKNOWN)
-			containers->first_root = ROOT_OWN;
-	}
-	return containers->first_root;
-}
-
-/* Returns whether to look again later. */
-static bool look(struct containers *containers, const struct cgroup_path *path,
-		 struct container_texts *ret_texts)
-{
-	struct search search = { .path = path, .root = ROOT_OWN };
-
-	copy_text(&search.texts, CONTAINER_POD_UID, path->pod_uid);
-	look_in_root(containers, &search);
-	if (!is_found(&search) && !*search.texts.of[CONTAINER_POD] &&
-	    first_root(containers) != ROOT_OWN) {
-		search.root = first_root(containers);
-		look_in_root(containers, &search);
-	}
-	copy_text(&search.texts, CONTAINER_NAME, search.texts.of[CONTAINER_POD_CONTAINER]);
-	copy_text(&search.texts, CONTAINER_NAME, path->machine);
-	*ret_texts = search.texts;
-	return search.late && !is_found(&search);
 }
 
 /* ---- what is known ---- */
@@ -274,22 +101,38 @@ static struct container *find(const struct containers *containers, const char *k
 	return NULL;
 }
 
-static int fill(struct containers *containers, struct container *container,
-		const struct container_texts *texts)
+static int add_label(struct containers *containers, struct container *container, const char *key,
+		     const char *value)
 {
-	container->n_labels = 0;
-	for (int i = 0; i < CONTAINER_N_TEXTS; i++) {
-		struct names_label *label = &container->labels[container->n_labels];
+	struct names_label *label = &container->labels[container->n_labels];
 
-		if (!*texts->of[i])
-			continue;
-		*label = (struct names_label){ keys[i],
-					       pool_string(containers->pool, texts->of[i]) };
-		if (!label->value)
-			return -ENOMEM;
-		container->n_labels++;
-	}
+	if (!*value)
+		return 0;
+	*label = (struct names_label){ key, pool_string(containers->pool, value) };
+	if (!label->value)
+		return -ENOMEM;
+	container->n_labels++;
 	return 0;
+}
+
+/* Sets the labels by what a search has found. What is known stays if that is less. */
+static int fill(struct containers *containers, struct container *container,
+		const struct container_search *search)
+{
+	bool own_id = container_search_owns_id(&containers->sources, search);
+	uint32_t n = own_id;
+	int r;
+
+	for (int i = 0; i < CONTAINER_N_TEXTS; i++)
+		n += *search->texts.of[i] != '\0';
+	if (n <= container->n_labels)
+		return 0;
+	container->n_labels = 0;
+	r = add_label(containers, container, LABEL_CONTAINER_ID,
+		      own_id ? search->path.container : "");
+	for (int i = 0; i < CONTAINER_N_TEXTS && r == 0; i++)
+		r = add_label(containers, container, keys[i], search->texts.of[i]);
+	return r;
 }
 
 /* One of which nothing is known yet. */
@@ -300,62 +143,141 @@ static int add(struct containers *containers, const char *key, struct container 
 
 	if (!container || grow(&containers->at, &containers->capacity, containers->n + 1) < 0)
 		return -ENOMEM;
-	container->key = pool_string(containers->pool, key);
+	*container = (struct container){ pool_string(containers->pool, key), .look_ms = 1 };
 	if (!container->key)
 		return -ENOMEM;
 	r = index_add(&containers->by_key, hash_bytes(key, strlen(key)), containers->n);
 	if (r < 0)
 		return r;
-	container->look_ms = 1;
 	*ret_container = containers->at[containers->n++] = take_ptr(container);
 	return 0;
 }
 
-static uint32_t n_known(const struct container_texts *texts)
-{
-	uint32_t n = 0;
+/* ---- searches ---- */
 
-	for (int i = 0; i < CONTAINER_N_TEXTS; i++)
-		n += *texts->of[i] != '\0';
-	return n;
+static int finish(struct containers *containers, struct container *container,
+		  struct container_search *search)
+{
+	struct container_texts *texts = &search->texts;
+
+	container->is_open = false;
+	container->look_ms =
+		search->late && !container_search_found(search) ? monotonic_ms() + AGAIN_MS : 0;
+	if (!*texts->of[CONTAINER_NAME])
+		snprintf(texts->of[CONTAINER_NAME], CONTAINER_TEXT_SIZE, "%s",
+			 *texts->of[CONTAINER_POD_CONTAINER] ? texts->of[CONTAINER_POD_CONTAINER]
+							     : search->path.machine);
+	return fill(containers, container, search);
 }
 
-/* Looks for its names if that is due. What is known stays if less is found now. 0 or -ENOMEM. */
-static int update(struct containers *containers, const struct cgroup_path *path,
-		  struct container *container)
+/* To the next file, which then waits to be read, or to the end. There is room for one more. */
+static int go_on(struct containers *containers, struct container *container,
+		 struct container_search *search)
 {
-	struct container_texts texts;
+	struct waiting *waiting = &containers->waiting[containers->n_waiting];
+	struct container_reading reading;
 
-	if (!container->look_ms || monotonic_ms() < container->look_ms)
-		return 0;
-	container->look_ms = look(containers, path, &texts) ? monotonic_ms() + AGAIN_MS : 0;
-	return n_known(&texts) > container->n_labels ? fill(containers, container, &texts) : 0;
+	if (container_search_next(&containers->sources, search, &reading) == 0)
+		return finish(containers, container, search);
+	container->is_open = true;
+	waiting->container = container;
+	waiting->reading = reading;
+	if (&waiting->search != search)
+		waiting->search = *search;
+	containers->n_waiting++;
+	return 0;
 }
 
-int containers_learn(struct containers *containers, struct names_cgroup *cgroup)
+/* Reads the files that wait, and goes on with each search: to other files, where these name none.
+ */
+static int read_waiting(struct containers *containers)
+{
+	struct container_reading readings[CONTAINER_READINGS] = { 0 };
+	struct container_texts *texts[CONTAINER_READINGS] = { 0 };
+	uint32_t n = containers->n_waiting;
+	bool late;
+	int r = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		readings[i] = containers->waiting[i].reading;
+		texts[i] = &containers->waiting[i].search.texts;
+	}
+	late = container_files_read(&containers->sources.access, readings, n,
+				    containers->waiting[0].search.owner, texts) < 0;
+	containers->n_waiting = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct waiting *waiting = &containers->waiting[i];
+		int each;
+
+		own_fd(&readings[i].fd);
+		waiting->search.late |= late;
+		each = go_on(containers, waiting->container, &waiting->search);
+		r = each < 0 ? each : r;
+	}
+	return r;
+}
+
+/* Reads until no more than `n` files wait. */
+static int read_down_to(struct containers *containers, uint32_t n)
+{
+	int r = 0;
+
+	while (r == 0 && containers->n_waiting > n)
+		r = read_waiting(containers);
+	return r;
+}
+
+static int look(struct containers *containers, struct container *container,
+		const struct cgroup_path *path, uid_t owner)
+{
+	bool other = containers->n_waiting > 0 && containers->waiting[0].search.owner != owner;
+	struct container_search search;
+	int r = read_down_to(containers, other ? 0 : CONTAINER_READINGS - 1);
+
+	if (r < 0)
+		return r;
+	container->look_ms = 0;
+	container_search_begin(path, owner, &search);
+	return go_on(containers, container, &search);
+}
+
+/* ---- for others ---- */
+
+int containers_learn(struct containers *containers, const struct cgroup_path *path, uid_t owner,
+		     struct container **ret_container)
 {
 	char key[2 * CGROUP_NAME_SIZE + CGROUP_CONTAINER_ID];
 	struct container *container;
-	struct cgroup_path path;
-	int r = 0;
+	int r = containers->failed ? -ENOMEM : 0;
 
-	cgroup_path_read(cgroup->path, &path);
-	if (!*path.container && !*path.pod_uid && !*path.machine)
+	*ret_container = NULL;
+	if (!*path->container && !*path->pod_uid && !*path->machine)
 		return 0;
-	snprintf(key, sizeof(key), "%s %s %s %lld", path.container, path.machine, path.pod_uid,
-		 (long long)path.user);
+	snprintf(key, sizeof(key), "%s %s %s %u", path->container, path->machine, path->pod_uid,
+		 owner);
 	container = find(containers, key);
 	if (!container && containers->n >= MAX_CONTAINERS)
 		return 0;
-	if (!container)
+	if (r == 0 && !container)
 		r = add(containers, key, &container);
-	if (r == 0)
-		r = update(containers, &path, container);
-	if (r < 0)
-		return r;
-	cgroup->labels = container->labels;
-	cgroup->n_labels = container->n_labels;
-	return container->look_ms != 0;
+	if (r == 0 && containers_is_due(container))
+		r = look(containers, container, path, owner);
+	*ret_container = container;
+	return r;
+}
+
+bool containers_is_due(const struct container *container)
+{
+	return container->look_ms && monotonic_ms() >= container->look_ms;
+}
+
+const struct names_label *containers_labels(struct containers *containers,
+					    const struct container *container, uint32_t *ret_n)
+{
+	if (container->is_open && read_down_to(containers, 0) < 0)
+		containers->failed = true;
+	*ret_n = container->n_labels;
+	return container->labels;
 }
 
 uint32_t containers_n_late(const struct containers *containers)

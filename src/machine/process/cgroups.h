@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The paths of cgroups (v2) by the kernel's ids. A path is looked up when its id is first met,
- * while the cgroup exists, and kept: containers come and go.
+ * while the cgroup exists, and kept: containers come and go. So are the names of the container that
+ * a cgroup belongs to (containers.h).
  *
  * Used by one thread at a time. Must not know: which processes are in them.
  */
 #ifndef STACKTALLY_PROCESS_CGROUPS_H
 #define STACKTALLY_PROCESS_CGROUPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "containers/containers.h"
 #include "tally/names.h"
 
 struct cgroups;
@@ -28,27 +31,27 @@ char *cgroups_mount_point(void);
  */
 uint32_t cgroups_named(const char *name, char *ret_text, size_t size);
 
-/* 0 or -ENOMEM. */
-int cgroups_new(struct cgroups **ret_cgroups);
+/* `containers` is borrowed. 0 or -ENOMEM. */
+int cgroups_new(struct containers *containers, struct cgroups **ret_cgroups);
 void cgroups_free(struct cgroups *cgroups);
 
 /*
- * Looks the id up unless that was done before. Gives the cgroup if its path is known and its labels
- * are not, so that they can be set; else NULL. 0, also when it is not found; or -ENOMEM.
+ * Looks the id and its container up unless that was done before. 0, also when it is not found; or
+ * -ENOMEM.
  */
-int cgroups_learn(struct cgroups *cgroups, uint64_t id, struct names_cgroup **ret_unnamed);
-
-/* All labels of a cgroup that was found are set. */
-void cgroups_labelled(struct cgroups *cgroups, uint64_t id);
-
-/* Looks up all that there are now, and visits each, before those below it. 0 or -ENOMEM. */
-int cgroups_walk(struct cgroups *cgroups, void (*visit)(void *context, uint64_t id), void *context);
+int cgroups_learn(struct cgroups *cgroups, uint64_t id);
 
 /*
- * The cgroup with its path below the mount point of the hierarchy, "/" for its root; NULL if the id
- * was not learned or not found: the cgroup was removed, or is outside of our cgroup namespace.
- * Valid as long as `cgroups`.
+ * Looks up all that there are now, with `names` their containers, too. Gives their ids, each before
+ * those below it, which the caller frees. 0 or -ENOMEM.
  */
-const struct names_cgroup *cgroups_get(const struct cgroups *cgroups, uint64_t id);
+int cgroups_walk(struct cgroups *cgroups, bool names, uint64_t **ret_ids, uint32_t *ret_n);
+
+/*
+ * The cgroup with its path below the mount point of the hierarchy, "/" for its root, and the labels
+ * of its container; NULL if the id was not learned or not found: the cgroup was removed, or is
+ * outside of our cgroup namespace. Valid as long as `cgroups`, its labels until the next call.
+ */
+const struct names_cgroup *cgroups_get(struct cgroups *cgroups, uint64_t id);
 
 #endif

@@ -39,13 +39,13 @@ static int make_parts(struct images *images, uint32_t hold_files)
 	r = roots_new(context->opener, &context->roots);
 	if (r < 0)
 		return r;
-	r = cgroups_new(&images->cgroups);
-	if (r < 0)
-		return r;
 	r = confined_new(&limits, &context->readers);
 	if (r < 0)
 		return r;
 	r = containers_new(context->roots, context->opener, context->readers, &images->containers);
+	if (r < 0)
+		return r;
+	r = cgroups_new(images->containers, &images->cgroups);
 	if (r < 0)
 		return r;
 	return files_new(hold_files,
@@ -286,15 +286,7 @@ int images_file_segments(const struct images *images, uint32_t file,
 
 int images_learn_cgroup(struct images *images, uint64_t id)
 {
-	struct names_cgroup *unnamed;
-	int r = cgroups_learn(images->cgroups, id, &unnamed);
-
-	if (r < 0 || !unnamed)
-		return r;
-	r = containers_learn(images->containers, unnamed);
-	if (r == 0)
-		cgroups_labelled(images->cgroups, id);
-	return r < 0 ? r : 0;
+	return cgroups_learn(images->cgroups, id);
 }
 
 uint32_t images_n_late_containers(const struct images *images)
@@ -302,31 +294,18 @@ uint32_t images_n_late_containers(const struct images *images)
 	return containers_n_late(images->containers);
 }
 
-struct cgroup_walk {
-	struct images *images;
-	bool names;
-	images_visit_cgroup *visit;
-	void *context;
-	int failed;
-};
-
-static void visit_cgroup(void *context, uint64_t id)
-{
-	struct cgroup_walk *walk = context;
-
-	if (walk->failed == 0 && walk->names)
-		walk->failed = images_learn_cgroup(walk->images, id);
-	if (walk->failed == 0)
-		walk->visit(walk->context, images_cgroup(walk->images, id));
-}
-
 int images_walk_cgroups(struct images *images, bool names, images_visit_cgroup *visit,
 			void *context)
 {
-	struct cgroup_walk walk = { images, names, visit, context, 0 };
-	int r = cgroups_walk(images->cgroups, visit_cgroup, &walk);
+	own(own_free) uint64_t *ids = NULL;
+	uint32_t n;
+	int r = cgroups_walk(images->cgroups, names, &ids, &n);
 
-	return r < 0 ? r : walk.failed;
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < n; i++)
+		visit(context, cgroups_get(images->cgroups, ids[i]));
+	return 0;
 }
 
 const struct names_cgroup *images_cgroup(const struct images *images, uint64_t id)

@@ -244,7 +244,9 @@ typedef void images_visit_cgroup(void *context, const struct names_cgroup *cgrou
 int images_walk_cgroups(struct images *images, bool names, images_visit_cgroup *visit,
 			void *context);
 
-/* The cgroup, if its path in the cgroup file system is known, or NULL; valid as long as `images`.
+/*
+ * The cgroup, if its path in the cgroup file system is known, or NULL; valid as long as `images`,
+ * its labels until the next call of a function of cgroups.
  */
 const struct names_cgroup *images_cgroup(const struct images *images, uint64_t id);
 

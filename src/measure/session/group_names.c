@@ -19,11 +19,12 @@ struct listing {
 static void name_container(const struct names_cgroup *cgroup, char ret_name[NAME_SIZE])
 {
 	const char *name = names_cgroup_label(cgroup, LABEL_CONTAINER_NAME);
-	struct cgroup_path path;
+	const char *id = names_cgroup_label(cgroup, LABEL_CONTAINER_ID);
 
-	cgroup_path_read(cgroup->path, &path);
 	snprintf(ret_name, NAME_SIZE, "%.*s", name ? NAME_SIZE - 1 : CGROUP_SHORT_ID,
-		 name ? name : path.container);
+		 name ? name
+		 : id ? id
+		      : "");
 }
 
 static void name_pod(const struct names_cgroup *cgroup, char ret_name[NAME_SIZE])

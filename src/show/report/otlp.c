@@ -186,8 +186,6 @@ static void put_resource(struct otlp *otlp, const struct service *service)
 
 	otlp->part.used = 0;
 	put_resource_attribute(otlp, SERVICE_KEY_NAME, service->name);
-	if (*service->container)
-		put_resource_attribute(otlp, SERVICE_KEY_CONTAINER, service->container);
 	for (uint32_t i = 0; i < service->n_labels; i++)
 		put_resource_attribute(otlp, service->labels[i].key, service->labels[i].value);
 	for (uint32_t i = 0; i < options->n_labels; i++)

@@ -130,8 +130,6 @@ static void put_text_label(struct pprof *pprof, const char *key, const char *val
 
 static void put_container(struct pprof *pprof, const struct service *service)
 {
-	if (*service->container)
-		put_text_label(pprof, SERVICE_KEY_CONTAINER, service->container);
 	for (uint32_t i = 0; i < service->n_labels; i++)
 		put_text_label(pprof, service->labels[i].key, service->labels[i].value);
 }

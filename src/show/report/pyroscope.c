@@ -62,8 +62,6 @@ static void put_labels(struct pyroscope *pyroscope, const struct service *servic
 	put_label(pyroscope, "__name__",
 		  strcmp(values.measure, "cpu") == 0 ? "process_cpu" : values.measure);
 	put_label(pyroscope, SERVICE_KEY_NAME, service->name);
-	if (*service->container)
-		put_label(pyroscope, SERVICE_KEY_CONTAINER, service->container);
 	for (uint32_t i = 0; i < service->n_labels; i++)
 		put_label(pyroscope, service->labels[i].key, service->labels[i].value);
 	for (uint32_t i = 0; i < options->n_labels; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "view/frame_text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,7 +188,7 @@ void frame_text_cgroup_named(struct bytes *bytes, const struct profile *profile,
 	const char *pod = names_cgroup_label(known, LABEL_POD);
 	const char *container = names_cgroup_label(known, LABEL_CONTAINER_NAME);
 	const char *const names[] = { names_cgroup_label(known, LABEL_NAMESPACE), pod, container };
-	struct cgroup_path path;
+	const char *id = names_cgroup_label(known, LABEL_CONTAINER_ID);
 	bool any = false;
 
 	frame_text_cgroup(bytes, profile, cgroup);
@@ -199,10 +200,11 @@ void frame_text_cgroup_named(struct bytes *bytes, const struct profile *profile,
 		any = true;
 	}
 	if (pod && !container) {
-		cgroup_path_read(known->path, &path);
 		bytes_char(bytes, '/');
-		bytes_put(bytes, *path.container ? path.container : "-",
-			  *path.container ? CGROUP_SHORT_ID : 1);
+		for (size_t i = 0; id && i < CGROUP_SHORT_ID && isxdigit((unsigned char)id[i]); i++)
+			bytes_char(bytes, id[i]);
+		if (!id)
+			bytes_char(bytes, '-');
 	}
 	if (any)
 		bytes_char(bytes, ')');

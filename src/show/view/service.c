@@ -34,7 +34,6 @@ void service_of_cgroup(const struct names_cgroup *cgroup, struct service *ret_se
 	*ret_service = (struct service){ .labels = cgroup ? cgroup->labels : NULL,
 					 .n_labels = cgroup ? cgroup->n_labels : 0 };
 	name_service(cgroup, &path, ret_service->name);
-	memcpy(ret_service->container, path.container, sizeof(path.container));
 }
 
 static const char *given_name(const struct report_options *options)
@@ -47,8 +46,7 @@ static const char *given_name(const struct report_options *options)
 
 static bool is_same(const struct service *a, const struct service *b)
 {
-	if (strcmp(a->name, b->name) != 0 || strcmp(a->container, b->container) != 0 ||
-	    a->n_labels != b->n_labels)
+	if (strcmp(a->name, b->name) != 0 || a->n_labels != b->n_labels)
 		return false;
 	for (uint32_t i = 0; i < a->n_labels; i++)
 		if (strcmp(a->labels[i].key, b->labels[i].key) != 0 ||

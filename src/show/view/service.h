@@ -16,14 +16,12 @@
 /* OpenTelemetry's name for what has none. */
 #define SERVICE_UNKNOWN "unknown_service"
 /* The keys of labels, as in OpenTelemetry's semantic conventions. */
-#define SERVICE_KEY_NAME      "service.name"
-#define SERVICE_KEY_CONTAINER "container.id"
-#define SERVICE_KEY_HOST      "host.name"
+#define SERVICE_KEY_NAME "service.name"
+#define SERVICE_KEY_HOST "host.name"
 
 struct service {
 	char name[SERVICE_NAME_SIZE];
-	char container[CGROUP_CONTAINER_ID + 1]; /* "": none */
-	const struct names_label *labels;	 /* of its cgroup, borrowed */
+	const struct names_label *labels; /* of its cgroup, borrowed */
 	uint32_t n_labels;
 };
 

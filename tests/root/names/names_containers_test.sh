@@ -36,9 +36,16 @@ within "docker-$(id d).scope/docker-$(id e).scope" # a container may call its gr
 within "kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod$low.slice/cri-containerd-$(id c).scope"
 within "crio-$(id f).scope"
 within "kubepods/pod${uid/0/f}/$(id 0)" # only the kubelet's directory of logs tells
-within "user.slice/user-12345.slice/user@12345.service/user.slice/libpod-$(id a).scope/container"
-within "user.slice/user-12345.slice/docker-$(id d).scope" # a user may, too
+users=user.slice/user-12345.slice/user@12345.service/user.slice
+within "$users/libpod-$(id a).scope/container"
+within "$users/docker-$(id 8).scope"
+within "$users/docker-$(id d).scope" # a user may, too
+within "$users/docker-$(id f).scope"
 within "user.slice/user-12346.slice/docker-$(id b).scope" # whose list is a link to one of root
+within "system.slice/delegated.service/docker-$(id d).scope" # and so may whom a service runs as
+chown -R 12345 "$top/user.slice/user-12345.slice" "$top/system.slice/delegated.service"
+chown -R 12346 "$top/user.slice/user-12346.slice"
+chown 100000 "$top/docker-$(id d).scope/docker-$(id e).scope" # user namespaces have others
 within "lxc.payload.box"
 within "lxc.payload.a"$'\e[2J'"(b"
 within "docker-$(id 1).scope" # a FIFO
@@ -66,6 +73,8 @@ mkdir -p /var/log/pods/{a_b_c,prod_logs-1_${uid/0/f},"x y_z_$uid"}
 lists=$tmp/home/.local/share/containers/storage/overlay-containers
 file $lists/containers.json <<<"[{\"id\":\"$(id a)\",\"names\":[\"mine\"]},{\"id\":\"$(id d)\",\"names\":[\"false\"]}]"
 chown 12345 $lists/containers.json
+file $tmp/home/.local/share/docker/containers/$(id 8)/config.v2.json <<<'{"Name":"/rootless","Config":{"Image":"box:8"}}'
+chown 12345 $tmp/home/.local/share/docker/containers/$(id 8)/config.v2.json
 linked=$tmp/linked/.local/share/containers/storage/overlay-containers
 mkdir -p $linked && chown -R 12346 "$tmp/linked"
 file $tmp/root.json <<<"[{\"id\":\"$(id b)\",\"names\":[\"secret\"]}]"
@@ -108,10 +117,12 @@ named "containerd: namespace, pod and container" \
 	' \(prod/web-1/web\)'
 named "CRI-O: the same" "crio-$(id f).scope" ' \(prod/db-1/db\)'
 named "the kubelet's directory of logs names a pod" "kubepods/pod${uid/0/f}/$(id 0)" ' \(prod/logs-1/000000000000\)'
-named "a user's Podman" "user.slice/user-12345.slice/user@12345.service/user.slice/libpod-$(id a).scope/container" \
-	' \(mine\)'
-named "a user's cgroup does not get the name of root's container" \
-	"user.slice/user-12345.slice/docker-$(id d).scope" ' \(false\)'
+named "a user's Podman" "$users/libpod-$(id a).scope/container" ' \(mine\)'
+named "a user's Docker" "$users/docker-$(id 8).scope" ' \(rootless\)'
+named "a user's cgroup does not get the name of root's container" "$users/docker-$(id d).scope" ' \(false\)'
+named "nor that of a pod of root" "$users/docker-$(id f).scope" ''
+named "nor does that of a service that runs as a user" \
+	"system.slice/delegated.service/docker-$(id d).scope" ' \(false\)'
 named "a user's list that is a link to a file of root names nothing" \
 	"user.slice/user-12346.slice/docker-$(id b).scope" ''
 named "LXC: the name in the path" "lxc.payload.box" ' \(box\)'
@@ -131,9 +142,21 @@ assert web and all(s["k8s.namespace.name"] == "prod" and s["k8s.container.name"]
                    s["container.name"] == "web" and "cri-containerd" in s["cgroup"] and
                    s["k8s.pod.uid"] == "01234567-89ab-cdef-0123-456789abcdef" for s in web), web[:1]
 shop = [s for s in stacks if s.get("container.name") == "shop"]
-assert shop and all(s["container.image.name"] == "shop:7" for s in shop), shop[:1]
+assert shop and all(s["container.image.name"] == "shop:7" and s["container.id"] == 64 * "d" for s in shop), shop[:1]
 E2
 check $? "JSON has them by OpenTelemetry's names" "$(tail -n 1 "$tmp/log")"
+python3 - "$tmp/names.json" <<'E2' >"$tmp/log" 2>&1
+import json, sys
+stacks = json.load(open(sys.argv[1]))["stacks"]
+for end, identity in (("/libpod-" + 64 * "a" + ".scope/container", 64 * "a"), ("/docker-" + 64 * "8" + ".scope", 64 * "8"),
+                      ("@12345.service/user.slice/docker-" + 64 * "d" + ".scope", None),
+                      ("@12345.service/user.slice/docker-" + 64 * "f" + ".scope", None),
+                      ("/delegated.service/docker-" + 64 * "d" + ".scope", None),
+                      ("/docker-" + 64 * "e" + ".scope", 64 * "d")):
+    found = {s.get("container.id") for s in stacks if (s["cgroup"] or "").endswith(end)}
+    assert found == {identity}, (end, found)
+E2
+check $? "the id of root's container is not that of a user's cgroup, whatever his files say" "$(tail -n 1 "$tmp/log")"
 gzip -dc "$tmp/names.pb.gz" | strings >"$tmp/strings"
 for each in container.name container.image.name shop:7 k8s.pod.name web-1 k8s.namespace.name container.id; do
 	grep -qF "$each" "$tmp/strings" || echo "$each"
@@ -189,7 +212,7 @@ mkdir -p "$user/run" && rm -rf "$user/.local" && chown -R 12345:12345 "$user" &&
 tar -C "$tmp/root" -c . | podman import - localhost/mine && podman run -d --name mine --network=none localhost/mine /bin/nested || exit 1
 id=$(podman inspect -f '{{.Id}}' mine) pid=$(podman inspect -f '{{.State.Pid}}' mine)
 cgroup=$top/user.slice/user-12345.slice/user@12345.service/user.slice/libpod-$id.scope
-mkdir "$cgroup" && echo "$pid" >"$cgroup/cgroup.procs" && cp "/proc/$pid/uid_map" "$tmp/uid_map" &&
+mkdir "$cgroup" && chown 12345 "$cgroup" && echo "$pid" >"$cgroup/cgroup.procs" && cp "/proc/$pid/uid_map" "$tmp/uid_map" &&
 	"$profile" -F 499 -U -f --show-cgroup --container mine "$seconds" >"$tmp/rootless.folded"
 podman rm -f -t 0 mine
 podman rmi -a -f
@@ -199,7 +222,7 @@ echo "somebody:300000:65536" | tee "$tmp/subuid" >"$tmp/subgid"
 chmod 711 "${TMPDIR-$tmp}"
 chmod 644 "$tmp"/sub?id "$tmp/passwd" "$tmp/containers.conf"
 if command -v newuidmap podman runc >"$fate" && [ -e /etc/subuid ] && [ -e /etc/subgid ]; then
-	mkdir -p "$top/user.slice/user-12345.slice/user@12345.service/user.slice"
+	mkdir -p "$top/$users"
 	unshare -m --propagation private bash "$tmp/rootless.sh" "$tmp" "$(realpath "$profile")" "$top" $slow >"$tmp/log" 2>"$err"
 	out=$tmp/rootless.folded
 	[ "$(awk 'NR == 2 { print $2 }' "$tmp/uid_map")" = 300000 ]
