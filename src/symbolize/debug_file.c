@@ -125,11 +125,17 @@ int debug_file_open_checked(const struct elf_file *elf, int fd, enum debug_proof
 
 /* ---- in our process ---- */
 
-static int open_regular(const struct debug_places *places, const char *path,
+/* In our own root; or beside the file, in the root of the processes that have mapped it. */
+static int open_regular(const struct debug_search *search, bool beside, const char *path,
 			struct stat *ret_status)
 {
+	const struct debug_places *places = search->places;
 	own(own_fd) int fd = -1;
 
+	if (beside)
+		return places->open_beside ? places->open_beside(places->context, search->file,
+								 path, ret_status)
+					   : -ENOENT;
 	if (places->open)
 		return places->open(places->context, path, ret_status);
 	fd = open(path, O_PATH | O_CLOEXEC);
@@ -143,11 +149,11 @@ static bool is_valid(const struct debug_wanted *wanted)
 	       memchr(wanted->link, '\0', sizeof(wanted->link)) && !strchr(wanted->link, '/');
 }
 
-/* Whether the path of the file leads to it here. */
-static bool leads_to_file(const struct debug_search *search)
+/* Whether the path of the file leads to it there. */
+static bool leads_to_file(const struct debug_search *search, bool beside)
 {
 	struct stat file, there;
-	own(own_fd) int fd = open_regular(search->places, search->path, &there);
+	own(own_fd) int fd = open_regular(search, beside, search->path, &there);
 
 	return fd >= 0 && fstat(search->fd, &file) == 0 && file.st_dev == there.st_dev &&
 	       file.st_ino == there.st_ino;
@@ -155,7 +161,7 @@ static bool leads_to_file(const struct debug_search *search)
 
 /* The place of a debug link: 0 to 2. */
 static int open_by_link(const struct debug_search *search, const struct debug_wanted *wanted,
-			const char *root, uint32_t place, struct stat *ret_status)
+			const char *root, bool beside, uint32_t place, struct stat *ret_status)
 {
 	static const char *const middles[] = { "", "/.debug", "" };
 	const char *path = search->path, *slash = path ? strrchr(path, '/') : NULL;
@@ -166,13 +172,13 @@ static int open_by_link(const struct debug_search *search, const struct debug_wa
 		return -ENOENT;
 	n = snprintf(name, sizeof(name), "%s%.*s%s/%s", place == 2 ? root : "", (int)(slash - path),
 		     path, middles[place], wanted->link);
-	if (n <= 0 || (size_t)n >= sizeof(name) || !leads_to_file(search))
+	if (n <= 0 || (size_t)n >= sizeof(name) || !leads_to_file(search, beside))
 		return -ENOENT;
-	return open_regular(search->places, name, ret_status);
+	return open_regular(search, beside, name, ret_status);
 }
 
 static int open_by_build_id(const struct debug_search *search, const struct debug_wanted *wanted,
-			    const char *root, struct stat *ret_status)
+			    const char *root, bool beside, struct stat *ret_status)
 {
 	char hex[2 * DEBUG_BUILD_ID_MAX + 1] = "", path[PATH_MAX];
 	int n;
@@ -182,7 +188,7 @@ static int open_by_build_id(const struct debug_search *search, const struct debu
 	for (uint32_t i = 0; i < wanted->build_id_size; i++)
 		snprintf(hex + 2 * (size_t)i, 3, "%02x", wanted->build_id[i]);
 	n = snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", root, hex, hex + 2);
-	return n > 0 && (size_t)n < sizeof(path) ? open_regular(search->places, path, ret_status)
+	return n > 0 && (size_t)n < sizeof(path) ? open_regular(search, beside, path, ret_status)
 						 : -ENOENT;
 }
 
@@ -196,28 +202,45 @@ int debug_file_open_symfs(const struct debug_search *search)
 	if (!places->symfs || !search->path || search->path[0] != '/')
 		return -ENOENT;
 	n = snprintf(other, sizeof(other), "%s%s", places->symfs, search->path);
-	return n > 0 && (size_t)n < sizeof(other) ? open_regular(places, other, &status) : -ENOENT;
+	return n > 0 && (size_t)n < sizeof(other) ? open_regular(search, false, other, &status)
+						  : -ENOENT;
 }
 
 /* Places of debug files. */
-enum { BY_BUILD_ID, BY_LINK, BY_LINK_LAST = BY_LINK + 2, BY_DEBUGINFOD, N_PLACES };
+enum {
+	BY_BUILD_ID,
+	BY_LINK,
+	BY_LINK_LAST = BY_LINK + 2,
+	BESIDE,
+	BESIDE_LAST = BESIDE + BY_LINK_LAST,
+	BY_DEBUGINFOD,
+	N_PLACES
+};
+
+/* The place in our own root that is like it. */
+static uint32_t kind_of(uint32_t place)
+{
+	return place >= BESIDE && place <= BESIDE_LAST ? place - BESIDE : place;
+}
 
 static bool is_by_link(uint32_t place)
 {
-	return place >= BY_LINK && place <= BY_LINK_LAST;
+	return kind_of(place) >= BY_LINK && kind_of(place) <= BY_LINK_LAST;
 }
 
 static int open_at(const struct debug_search *search, const struct debug_wanted *wanted,
 		   uint32_t place, struct stat *ret_status)
 {
 	const struct debug_places *places = search->places;
-	const char *root = places->root ? places->root : DEBUG_ROOT;
+	bool beside = place >= BESIDE;
+	const char *root = places->root && !beside ? places->root : DEBUG_ROOT;
 	int fd;
 
-	if (place == BY_BUILD_ID)
-		return open_by_build_id(search, wanted, root, ret_status);
+	if (kind_of(place) == BY_BUILD_ID)
+		return open_by_build_id(search, wanted, root, beside, ret_status);
 	if (is_by_link(place))
-		return open_by_link(search, wanted, root, place - BY_LINK, ret_status);
+		return open_by_link(search, wanted, root, beside, kind_of(place) - BY_LINK,
+				    ret_status);
 	if (!places->debuginfod || !wanted->build_id_size)
 		return -ENOENT;
 	fd = debuginfod_open(places->debuginfod, wanted->build_id, wanted->build_id_size);
@@ -246,8 +269,13 @@ int debug_file_open_next(struct debug_search *search, const struct debug_wanted 
 		struct stat status;
 		own(own_fd) int fd = open_at(search, wanted, place, &status);
 
-		/* Of a copy: its own, as a remote file system says what it likes. */
-		if (fd < 0 || fstat(fd, &status) < 0 || !may_describe(search, place, &status))
+		if (fd < 0)
+			continue;
+		/* Of a copy: its own, as a remote file system says what it likes. Beside a file,
+		 * only who may mount there could. */
+		if (kind_of(place) == place && fstat(fd, &status) < 0)
+			continue;
+		if (!may_describe(search, place, &status))
 			continue;
 		*ret_proof = status.st_mode & (S_IWGRP | S_IWOTH) ? DEBUG_PROOF_BOTH
 			     : is_by_link(place)		  ? DEBUG_PROOF_CRC

@@ -5,9 +5,10 @@
  *   1. SYMFS/PATH: another tree with the same files, not stripped (BCC_SYMFS);
  *   2. ROOT/.build-id/xx/yyyy.debug;
  *   3. the name in .gnu_debuglink, in DIR, DIR/.debug and ROOT/DIR;
- *   4. a debuginfod server, if the user has set one.
- * ROOT is /usr/lib/debug unless the user says otherwise; DIR is where the file itself is. Places 2
- * and 3 are those of GDB ("Debugging Information in Separate Files").
+ *   4. places 2 and 3 in the root of the processes that have mapped the file, as in a container;
+ *   5. a debuginfod server, if the user has set one.
+ * ROOT is /usr/lib/debug, in our own root unless the user says otherwise; DIR is where the file
+ * itself is. Places 2 and 3 are those of GDB ("Debugging Information in Separate Files").
  *
  * Both files may be hostile: they are read in a confined child, which says what the file wants and
  * whether what was opened is that; we open what is at the places.
@@ -60,6 +61,9 @@ struct debug_places {
 	 * that do not respond. NULL: all are local.
 	 */
 	int (*open)(void *context, const char *path, struct stat *ret_status);
+	/* The same in the root of the processes that have mapped a file, by the file's number; or
+	 * NULL. */
+	int (*open_beside)(void *context, uint32_t file, const char *path, struct stat *ret_status);
 	void *context;
 };
 
@@ -67,6 +71,7 @@ struct debug_places {
 struct debug_search {
 	const struct debug_places *places;
 	const char *path; /* of the file, or NULL: not looked for next to it */
+	uint32_t file;	  /* its number, for open_beside() */
 	int fd;		  /* the file */
 	uint32_t next;	  /* the number of the next place */
 };
@@ -80,9 +85,9 @@ int debug_file_open_symfs(const struct debug_search *search);
  * closes, or -ENOENT when there are no more places.
  *
  * A process shows the path of a file as its own mounts have it, which a user can set up at will. So
- * what is next to a path counts only if the path leads to the file here, too. Debug files there and
- * in DEBUG_ROOT must belong to root, to us, or to the owner of the file; where others can write to
- * one, its build-id, which anybody can copy, is not enough.
+ * what is next to a path counts only if the path leads to the file there, too. Debug files there
+ * and in DEBUG_ROOT must belong to root, to us, or to the owner of the file; where others can write
+ * to one, its build-id, which anybody can copy, is not enough.
  */
 int debug_file_open_next(struct debug_search *search, const struct debug_wanted *wanted,
 			 enum debug_proof *ret_proof);

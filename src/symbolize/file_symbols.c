@@ -62,6 +62,7 @@ static struct debug_search search_of(const struct file_symbols_request *request)
 {
 	return (struct debug_search){ .places = request->places,
 				      .path = request->path,
+				      .file = request->file,
 				      .fd = request->fd };
 }
 

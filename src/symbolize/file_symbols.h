@@ -20,6 +20,7 @@ struct file_symbols_request {
 	struct confined *readers;
 	int fd;
 	const char *path;		   /* next to which its debug link is looked for, or NULL */
+	uint32_t file;			   /* its number, for places->open_beside() */
 	const struct debug_places *places; /* NULL: no debug files */
 	struct pool *pool;		   /* for the names */
 	struct inlines *inlines;	   /* NULL: neither inlined functions nor lines */

@@ -92,9 +92,11 @@ static int name_starts(struct pool *pool, const char *path, struct symbol_query 
 	return 0;
 }
 
-/* The distinct keys of a group as queries; with a cache, those that are not in it yet. */
+/*
+ * The distinct keys of a group as queries; with a cache, those that it does not have of `file` yet.
+ */
 static int make_queries(const struct lookup_group *group, const struct symbol_cache *cache,
-			struct symbol_query **ret_queries, size_t *ret_n)
+			uint32_t file, struct symbol_query **ret_queries, size_t *ret_n)
 {
 	struct symbol_query *queries = calloc(group->n, sizeof(*queries));
 	size_t n = 0, from = 0;
@@ -107,7 +109,7 @@ static int make_queries(const struct lookup_group *group, const struct symbol_ca
 
 		if (i > 0 && request->key == request[-1].key)
 			continue;
-		if (cache && symbol_cache_find(cache, request->id, request->key, &from, &known))
+		if (cache && symbol_cache_find(cache, file, request->key, &from, &known))
 			continue;
 		queries[n].address = request->key;
 		queries[n++].chain = QUERY_NO_CHAIN;
@@ -190,6 +192,20 @@ static struct debuginfod *debuginfod_of(struct lookup *lookup)
 	return lookup->debuginfod;
 }
 
+/*
+ * Names that a debug file in a container gave to a file are not those of the file once it is shared
+ * with others.
+ */
+static uint32_t key_of(const struct lookup *lookup, uint32_t id)
+{
+	bool shared;
+
+	images_lock(lookup->images);
+	shared = images_file_is_shared(lookup->images, id);
+	images_unlock(lookup->images);
+	return 2 * id + shared;
+}
+
 int file_lookup_open(struct lookup *lookup, const struct lookup_group *group,
 		     struct file_lookup *ret_file)
 {
@@ -198,7 +214,9 @@ int file_lookup_open(struct lookup *lookup, const struct lookup_group *group,
 
 	*ret_file = FILE_LOOKUP_NONE;
 	ret_file->group = *group;
-	r = make_queries(group, lookup->cache, &ret_file->queries, &ret_file->n);
+	ret_file->id = id;
+	ret_file->key = key_of(lookup, id);
+	r = make_queries(group, lookup->cache, ret_file->key, &ret_file->queries, &ret_file->n);
 	if (r < 0 || ret_file->n == 0)
 		return r;
 	images_lock(lookup->images);
@@ -214,6 +232,7 @@ int file_lookup_ask(struct lookup *lookup, struct file_lookup *file)
 		.readers = lookup->readers,
 		.fd = file->fd,
 		.path = file->path,
+		.file = file->id,
 		.places = &lookup->places,
 		.pool = symbol_cache_pool(lookup->cache),
 		.inlines = lookup->inlines,
@@ -233,7 +252,6 @@ int file_lookup_read(struct file_lookup *file)
 int file_lookup_store(struct lookup *lookup, struct file_lookup *file)
 {
 	own(own_free) struct symbol_match *matches = NULL;
-	uint32_t id = file->group.requests[0].id;
 	size_t from = 0;
 	int r = name_starts(symbol_cache_pool(lookup->cache), file->path ? file->path : "",
 			    file->queries, file->n);
@@ -245,14 +263,15 @@ int file_lookup_store(struct lookup *lookup, struct file_lookup *file)
 		return r;
 	/* A file that could not be opened may be found through another process later. */
 	r = file->fd < 0 ? 0
-			 : symbol_cache_insert(lookup->cache, id, file->queries, matches, file->n);
+			 : symbol_cache_insert(lookup->cache, file->key, file->queries, matches,
+					       file->n);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < file->group.n; i++) {
 		const struct lookup_request *request = &file->group.requests[i];
 		struct symbol_match match;
 
-		if (symbol_cache_find(lookup->cache, id, request->key, &from, &match))
+		if (symbol_cache_find(lookup->cache, file->key, request->key, &from, &match))
 			set_match(&file->group, request, &match);
 	}
 	return 0;
@@ -276,7 +295,7 @@ static int look_up_vdso(struct lookup *lookup, const struct lookup_group *group)
 
 	if (vdso_find(&bytes, &size) < 0)
 		return 0;
-	r = make_queries(group, NULL, &queries, &n);
+	r = make_queries(group, NULL, 0, &queries, &n);
 	if (r < 0)
 		return r;
 	r = file_symbols_find_memory(bytes, size, symbol_cache_pool(lookup->cache), queries, n);
@@ -295,7 +314,7 @@ int sources_make_queries(struct process_request *request)
 {
 	return request->queries
 		       ? 0
-		       : make_queries(request->group, NULL, &request->queries, &request->n);
+		       : make_queries(request->group, NULL, 0, &request->queries, &request->n);
 }
 
 /* Sets the matches of what a source named, and leaves the other queries for the next one. */

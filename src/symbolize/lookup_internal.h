@@ -45,6 +45,7 @@ struct file_lookup {
 	size_t n;
 	int fd;		  /* -1: there is nothing to read */
 	const char *path; /* or NULL */
+	uint32_t id, key; /* of the file, and its key in the cache */
 	struct file_symbols_call call;
 };
 

@@ -90,6 +90,17 @@ static int open_path(void *context, const char *path, struct stat *ret_status)
 	return fd;
 }
 
+static int open_beside(void *context, uint32_t file, const char *path, struct stat *ret_status)
+{
+	const struct images *images = context;
+	int fd;
+
+	images_lock(images);
+	fd = images_open_beside(images, file, path, ret_status);
+	images_unlock(images);
+	return fd;
+}
+
 int symbolizer_new(struct images *images, const struct symbolizer_options *options,
 		   struct symbolizer **ret_symbolizer)
 {
@@ -105,6 +116,7 @@ int symbolizer_new(struct images *images, const struct symbolizer_options *optio
 	symbolizer->lookup.places.symfs = options->symfs;
 	symbolizer->lookup.places.root = options->debuginfo_root;
 	symbolizer->lookup.places.open = open_path;
+	symbolizer->lookup.places.open_beside = open_beside;
 	symbolizer->lookup.places.context = images;
 	symbolizer->lookup.use_debuginfod = options->debuginfod;
 	symbolizer->lookup.scripts = options->scripts;

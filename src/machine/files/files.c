@@ -68,7 +68,7 @@ static int add_file(struct files *files, const struct file_reference *reference,
 		return -ENOMEM;
 	file->held.fd = -1;
 	file->same_as = FILE_NONE;
-	file->root = reference->root;
+	file->root = file->mapped_in = reference->root;
 	file->shown.path = reference->undeleted;
 	file->shown.deleted = reference->undeleted != reference->path;
 	file->shown.device = reference->device;
@@ -238,8 +238,8 @@ static int open_and_enter(struct files *files, const struct file_reference *refe
 	return 0;
 }
 
-int files_identify(struct files *files, const struct file_reference *reference, pid_t tgid,
-		   struct process_view *view, uint32_t *ret_file)
+static int identify(struct files *files, const struct file_reference *reference, pid_t tgid,
+		    struct process_view *view, uint32_t *ret_file)
 {
 	struct key *known = files_find_key(files, reference, tgid, view);
 	struct key key = files_key_of(reference);
@@ -264,6 +264,19 @@ int files_identify(struct files *files, const struct file_reference *reference, 
 		return r;
 	*ret_file = key.file;
 	return files_enter_key(files, &key);
+}
+
+int files_identify(struct files *files, const struct file_reference *reference, pid_t tgid,
+		   struct process_view *view, uint32_t *ret_file)
+{
+	int r = identify(files, reference, tgid, view, ret_file);
+	struct file *file;
+
+	if (r < 0)
+		return r;
+	file = files->files[files_resolved(files, *ret_file)];
+	file->shared |= reference->root == ROOT_UNKNOWN || reference->root != file->mapped_in;
+	return 0;
 }
 
 uint32_t files_n(const struct files *files)

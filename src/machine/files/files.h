@@ -56,6 +56,11 @@ int files_open_growing(const struct files *files, uint32_t file, enum file_exten
 /* As images_open_path(). */
 int files_open_path(const struct files *files, const char *path, struct stat *ret_status);
 
+/* As images_file_is_shared() and images_open_beside(). */
+bool files_is_shared(const struct files *files, uint32_t file);
+int files_open_beside(const struct files *files, uint32_t file, const char *path,
+		      struct stat *ret_status);
+
 /* As images_file_segments(). */
 int files_segments(const struct files *files, uint32_t file, struct load_segments *ret_segments);
 

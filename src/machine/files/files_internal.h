@@ -19,6 +19,8 @@ struct file {
 	struct load_segments segments;
 	bool elf;
 	uint32_t root;
+	uint32_t mapped_in;	/* the root of the processes that have mapped it */
+	bool shared;		/* ... which are of several roots, or of some that is not known */
 	uint32_t same_as;	/* the file that this one turned out to be, or FILE_NONE */
 	struct found_file held; /* fd -1: it is not */
 	uint8_t tries;		/* failed attempts to open it */

@@ -140,12 +140,32 @@ static int reopen(const struct files *files, uint32_t id, bool growing, enum fil
 	return result;
 }
 
-int files_open_path(const struct files *files, const char *path, struct stat *ret_status)
+/* Links lead to what is in that root, and nowhere else. */
+static int open_path(const struct files *files, uint32_t root, const char *path,
+		     struct stat *ret_status)
 {
-	struct file_way way = roots_way(files->access.roots, ROOT_OWN, path);
+	struct file_way way = roots_way(files->access.roots, root, path);
 
 	way.links = LINKS_ANYWHERE;
 	return file_opener_open(files->access.opener, &way, FILE_WHOLE, NULL, ret_status, NULL);
+}
+
+int files_open_path(const struct files *files, const char *path, struct stat *ret_status)
+{
+	return open_path(files, ROOT_OWN, path, ret_status);
+}
+
+bool files_is_shared(const struct files *files, uint32_t file)
+{
+	return file >= files->n_files || files_resolve(files, file)->shared;
+}
+
+int files_open_beside(const struct files *files, uint32_t file, const char *path,
+		      struct stat *ret_status)
+{
+	if (files_is_shared(files, file) || files_resolve(files, file)->mapped_in == ROOT_OWN)
+		return -ENOENT;
+	return open_path(files, files_resolve(files, file)->mapped_in, path, ret_status);
 }
 
 int files_segments(const struct files *files, uint32_t id, struct load_segments *ret_segments)

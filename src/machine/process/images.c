@@ -278,6 +278,17 @@ int images_open_path(const struct images *images, const char *path, struct stat 
 	return files_open_path(images->context.files, path, ret_status);
 }
 
+int images_open_beside(const struct images *images, uint32_t file, const char *path,
+		       struct stat *ret_status)
+{
+	return files_open_beside(images->context.files, file, path, ret_status);
+}
+
+bool images_file_is_shared(const struct images *images, uint32_t file)
+{
+	return files_is_shared(images->context.files, file);
+}
+
 int images_file_segments(const struct images *images, uint32_t file,
 			 struct load_segments *ret_segments)
 {

@@ -173,6 +173,16 @@ int images_open_file(const struct images *images, uint32_t file);
 int images_open_path(const struct images *images, const char *path, struct stat *ret_status);
 
 /*
+ * The same by its path in the root of the processes that have mapped a file, if all are in one,
+ * which is not ours; else -ENOENT. What lies in a root is written by who runs there, and says
+ * nothing of a file that processes of other roots have mapped, too: such a file is shared, and
+ * stays so.
+ */
+int images_open_beside(const struct images *images, uint32_t file, const char *path,
+		       struct stat *ret_status);
+bool images_file_is_shared(const struct images *images, uint32_t file);
+
+/*
  * The loadable segments of a file. 0; -ENOEXEC: it is not ELF, or a child could not read it; or an
  * error of images_open_file().
  */
