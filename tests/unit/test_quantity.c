@@ -50,11 +50,32 @@ static void times_are_microseconds_in_text(void **state)
 	assert_string_equal(text, "1,234,567 samples");
 }
 
+static void what_is_awaited_is_what_is_counted(void **state)
+{
+	const struct profile_meta samples = { .command = "profile" },
+				  absences = { .command = "profile", .timed = true },
+				  calls = { .command = "stackcount",
+					    .measure = "time",
+					    .unit = "nanoseconds",
+					    .summed = true },
+				  blocks = { .command = "stackcount",
+					     .measure = "outstanding",
+					     .unit = "bytes",
+					     .summed = true };
+
+	(void)state;
+	assert_string_equal(quantity_awaited(&samples), "samples");
+	assert_string_equal(quantity_awaited(&absences), "absences");
+	assert_string_equal(quantity_awaited(&calls), "calls");
+	assert_string_equal(quantity_awaited(&blocks), "blocks");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations_have_four_digits),
 		cmocka_unit_test(times_are_microseconds_in_text),
+		cmocka_unit_test(what_is_awaited_is_what_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

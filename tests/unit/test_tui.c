@@ -403,7 +403,8 @@ static void test_picture(void **state)
 	const struct draw_status status = { .title = "profile of an event with a long name",
 					    .seconds = 3,
 					    .samples = 1234567,
-					    .unit = "samples" };
+					    .unit = "samples",
+					    .events = "samples" };
 	own(own_screen_free) struct screen *screen = a_screen(SCREEN_COLOURS_NONE, false, 13, 50);
 	struct browser browser = a_browser();
 	own(own_free) char *bytes = NULL;

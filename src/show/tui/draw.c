@@ -281,8 +281,7 @@ void draw(struct screen *screen, const struct browser *browser, const struct dra
 	char none[40];
 
 	snprintf(none, sizeof(none), "%s %s%s", browser->tree ? "no" : "waiting for",
-		 strcmp(status->unit, "ns") == 0 ? "absences" : status->unit,
-		 browser->tree && !status->ended ? " yet" : "");
+		 status->events, browser->tree && !status->ended ? " yet" : "");
 	screen_clear(screen);
 	if (browser->help)
 		draw_help(screen);

@@ -12,7 +12,8 @@
 /* The measurement, for the first line. `title` is borrowed. */
 struct draw_status {
 	const char *title;
-	const char *unit; /* "samples" */
+	const char *unit;   /* "samples" */
+	const char *events; /* what one has to wait for: "samples", "calls", "absences" */
 	double seconds;
 	uint64_t samples, lost;
 	bool ended;

@@ -36,7 +36,7 @@ struct mailbox {
 struct tui {
 	int terminal, wake, resized;
 	char title[TITLE_SIZE];
-	const char *unit; /* a constant: "samples" */
+	const char *unit, *events; /* constants: of struct draw_status */
 	pthread_t thread;
 	bool running;
 	sigset_t before;
@@ -94,6 +94,7 @@ static int show(struct tui *tui)
 	const struct draw_status status = {
 		.title = tui->title,
 		.unit = tui->unit,
+		.events = tui->events,
 		.seconds = (double)tui->counts.duration_ns / 1e9,
 		.samples = tui->counts.samples,
 		.lost = tui->counts.lost,
@@ -294,7 +295,8 @@ static int make_parts(struct tui *tui)
 	return screen_new(capabilities.colours, capabilities.utf8, &tui->screen);
 }
 
-int tui_open(const char *title, const char *unit, struct tui **ret_tui, struct error *err)
+int tui_open(const char *title, const char *unit, const char *events, struct tui **ret_tui,
+	     struct error *err)
 {
 	own(own_tui_close) struct tui *tui = NULL;
 	int r;
@@ -308,6 +310,7 @@ int tui_open(const char *title, const char *unit, struct tui **ret_tui, struct e
 	tui->terminal = tui->wake = tui->resized = -1;
 	snprintf(tui->title, sizeof(tui->title), "%s", title);
 	tui->unit = unit;
+	tui->events = events;
 	pthread_mutex_init(&tui->lock, NULL);
 	pthread_cond_init(&tui->quit_changed, NULL);
 	r = make_parts(tui);

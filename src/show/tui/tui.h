@@ -16,10 +16,12 @@
 struct tui;
 
 /*
- * `title` says what is measured; it is copied. 0 or a negative errno, as when there is no terminal
+ * `title` says what is measured; it is copied. `unit` and `events` are constants, as in struct
+ * draw_status. 0 or a negative errno, as when there is no terminal
  * or it cannot be drawn on.
  */
-int tui_open(const char *title, const char *unit, struct tui **ret_tui, struct error *err);
+int tui_open(const char *title, const char *unit, const char *events, struct tui **ret_tui,
+	     struct error *err);
 /* Restores the terminal and frees `tui`, which may be NULL. */
 void tui_close(struct tui *tui);
 DEFINE_OWN(struct tui, tui_close)

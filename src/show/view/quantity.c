@@ -133,6 +133,13 @@ const char *quantity_events(const struct profile_meta *meta)
 	return is_outstanding(meta) ? "blocks" : is_time_of_calls(meta) ? "calls" : "events";
 }
 
+const char *quantity_awaited(const struct profile_meta *meta)
+{
+	if (meta->summed)
+		return quantity_events(meta);
+	return quantity_is_time(meta) ? "absences" : quantity_unit(meta);
+}
+
 void quantity_put_of(struct bytes *bytes, const struct profile_meta *meta)
 {
 	const char *measure = quantity_measure(meta);

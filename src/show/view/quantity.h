@@ -54,6 +54,9 @@ void quantity_put(struct bytes *bytes, const struct profile_meta *meta, uint64_t
  */
 const char *quantity_events(const struct profile_meta *meta);
 
+/* What has to come before there is anything to show: "samples", "absences", "calls", "events". */
+const char *quantity_awaited(const struct profile_meta *meta);
+
 /* What an amount is of: " off the CPU", " of alloc_space", " outstanding"; nothing for counts. */
 void quantity_put_of(struct bytes *bytes, const struct profile_meta *meta);
 

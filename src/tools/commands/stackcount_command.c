@@ -132,8 +132,11 @@ static int check_calls(const struct stackcount_options *options, struct error *e
 		return error_usage(err, "argument --leaks: takes no pattern, but got %s",
 				   options->pattern);
 	if (outstanding && (options->shared.tui || options->shared.live))
-		return error_usage(err, "argument %s: not allowed with argument %s", which,
-				   options->shared.tui ? "--tui" : "--live");
+		return error_usage(err,
+				   "argument %s: not allowed with argument %s, which adds up what "
+				   "comes: memory is freed, too; -i 1 shows what is outstanding "
+				   "each second",
+				   which, options->shared.tui ? "--tui" : "--live");
 	if (options->older > 0 && !outstanding)
 		return error_usage(err, "argument --older: needs --outstanding or --leaks");
 	return 0;

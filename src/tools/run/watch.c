@@ -116,7 +116,7 @@ int watch_begin(struct watch *watch, const struct profile_meta *meta, struct err
 			 meta->frequency);
 	else
 		snprintf(title, sizeof(title), "%s %s", name, event);
-	r = tui_open(title, quantity_unit(meta), &watch->tui, err);
+	r = tui_open(title, quantity_unit(meta), quantity_awaited(meta), &watch->tui, err);
 	if (r < 0)
 		return r;
 	r = keep_messages(watch);

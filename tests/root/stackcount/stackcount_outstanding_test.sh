@@ -97,6 +97,7 @@ fails 2 "a pattern beside the set" 'takes no pattern' --leaks c:malloc
 fails 2 "two functions without the option" 'unrecognized arguments: c:free' c:malloc c:free
 fails 2 "an age without blocks" '--older: needs' --older 5 c:malloc
 fails 2 "conditions" '--if: not allowed with argument --leaks' --leaks --if 'arg1 > 1'
+fails 2 "a display that adds up" '--leaks: not allowed with argument --tui, .*-i 1 shows what is outstanding' --leaks --tui
 fails 1 "several functions" 'is not one function' --outstanding 'c:*alloc' c:free
 fails 1 "a tracepoint" 'is no function' --outstanding t:kmem:kmalloc c:free
 finish
