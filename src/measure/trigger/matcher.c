@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "base/regexp.h"
 
-/* Longer ones are no names of anything; the limit also bounds what regcomp() may build. */
+/* Longer ones are no names of anything. */
 #define PATTERN_MAX 4096
 
 struct matcher {
@@ -23,14 +24,14 @@ static int compile(struct matcher *matcher, const char *pattern, struct error *e
 	char reason[200];
 	int r;
 
-	r = regcomp(&matcher->regex, pattern, REG_EXTENDED);
+	r = regexp_compile(&matcher->regex, pattern, 0);
 	if (r == 0) {
 		matcher->regexp = true;
 		return 0;
 	}
 	regerror(r, &matcher->regex, reason, sizeof(reason));
-	return error_set(err, r == REG_ESPACE ? -ENOMEM : -EINVAL,
-			 "the regular expression %.200s cannot be used: %s", pattern, reason);
+	return error_set(err, -EINVAL, "the regular expression %.200s cannot be used: %s", pattern,
+			 reason);
 }
 
 int matcher_new(const char *pattern, bool regexp, struct matcher **ret_matcher, struct error *err)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/own.h"
+#include "base/regexp.h"
 
 #define PATTERN_MAX 4096 /* bytes of an expression */
 
@@ -65,7 +66,7 @@ static int compile(const struct pprof_file *file, uint64_t string, const char *f
 	if (!pattern && text.size <= PATTERN_MAX)
 		return error_set(err, -ENOMEM, "out of memory");
 	if (!pattern || !translate(text, pattern) ||
-	    regcomp(expression, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+	    regexp_compile(expression, pattern, REG_NOSUB) != 0)
 		return error_set(err, -EINVAL,
 				 "it wants frames left out by an expression that is not "
 				 "understood: its %s is %.*s",

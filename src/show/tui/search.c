@@ -10,6 +10,7 @@
 
 #include "base/grow.h"
 #include "base/own.h"
+#include "base/regexp.h"
 
 struct search {
 	char *text;
@@ -45,13 +46,13 @@ static int new_with_text(const char *text, struct search **ret_search)
 
 int search_new(const char *expression, char *ret_why, size_t size, struct search **ret_search)
 {
-	int flags = REG_EXTENDED | REG_NOSUB | (has_capital(expression) ? 0 : REG_ICASE);
+	int flags = REG_NOSUB | (has_capital(expression) ? 0 : REG_ICASE);
 	struct search *search = NULL;
 	int r = new_with_text(expression, &search);
 
 	if (r < 0)
 		return r;
-	r = regcomp(&search->regex, expression, flags);
+	r = regexp_compile(&search->regex, expression, flags);
 	if (r) {
 		regerror(r, &search->regex, ret_why, size);
 		search_free(search);

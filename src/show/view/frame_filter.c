@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "base/index.h"
+#include "base/regexp.h"
 #include "view/simple_name.h"
 
 #define MAX_EXPRESSIONS 64
@@ -53,11 +54,12 @@ static int compile(struct frame_filter *filter, enum frame_filter_kind kind, con
 		   struct error *err)
 {
 	struct expression *expression = &filter->expressions[filter->n];
-	int r = regcomp(&expression->compiled, text, REG_EXTENDED | REG_NOSUB);
+	int r = regexp_compile(&expression->compiled, text, REG_NOSUB);
 	char why[200];
 
 	if (r == REG_ESPACE)
-		return error_set(err, -ENOMEM, "out of memory");
+		return error_usage(err, "argument %s: '%s' repeats too much",
+				   frame_filter_option(kind), text);
 	if (r) {
 		regerror(r, &expression->compiled, why, sizeof(why));
 		return error_usage(err, "argument %s: '%s' is not a regular expression: %s",
