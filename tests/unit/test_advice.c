@@ -106,8 +106,8 @@ static void java_is_told_how(void **state)
 	runs(data, 30, "/bin/true");
 	add(data, 28, 30, TALLY_END_COMPLETE, "f");
 	advised(data,
-		"69 % of all stacks lack callers in worker (7): start Java with "
-		"-XX:+PreserveFramePointer",
+		"69 % of all stacks lack callers in worker (7): -v says what is not known of this "
+		"Java virtual machine",
 		"49 % of all stacks lack names in worker (8): run `jcmd 8 Compiler.perfmap` before "
 		"the measurement ends");
 }

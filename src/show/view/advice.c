@@ -35,7 +35,8 @@ enum runtime {
 static const struct {
 	const char *callers, *names;
 } remedies[N_RUNTIMES] = {
-	[RUNTIME_JAVA] = { "start Java with -XX:+PreserveFramePointer",
+	/* No option of Java is needed: what lacks callers is not known, or was just starting. */
+	[RUNTIME_JAVA] = { "-v says what is not known of this Java virtual machine",
 			   "run `jcmd PID Compiler.perfmap` before the measurement ends" },
 	[RUNTIME_NODE] = { NULL, "start Node.js with --perf-basic-prof" },
 	[RUNTIME_DENO] = { NULL, "start Deno with --v8-flags=--perf-basic-prof" },
