@@ -152,6 +152,9 @@ static void each_runtime_has_its_own(void **state)
 		  "without",
 		  "start PHP with -d opcache.jit_debug=16" },
 		{ "/usr/bin/deno", NULL, "start Deno with --v8-flags=--perf-basic-prof" },
+		{ "/opt/bun/bin/bun", NULL,
+		  "Bun does not tell the names of its code; `bun --cpu-prof` writes a profile with "
+		  "functions" },
 	};
 	struct data *data = *state;
 
@@ -192,7 +195,47 @@ static void only_what_is_known_is_advised(void **state)
 	runs(data, 1, JVM);
 	runs(data, 2, "/usr/bin/qemu");
 	add(data, 30, 2, TALLY_END_JIT, NULL);
-	advised(data, "", "");
+	advised(data,
+		"94 % of all stacks lack callers in worker (2): the code that it generates keeps "
+		"no frame pointers",
+		"94 % of all stacks lack names in worker (2): code that a program generates has "
+		"names if it writes them to /tmp/perf-2.map");
+}
+
+/* Of an interpreter without generated code, all stacks are complete, and none has a function. */
+static void interpreters_that_are_not_read_are_told(void **state)
+{
+	static const struct {
+		const char *path, *functions;
+	} interpreters[] = {
+		{ "/usr/bin/lua5.4",
+		  "functions of Lua are not shown, only those of its interpreter" },
+		{ "/usr/lib/x86_64-linux-gnu/liblua5.3.so.0.0.0",
+		  "functions of Lua are not shown, only those of its interpreter" },
+		{ "/usr/bin/pypy3.11",
+		  "functions of Python are shown if CPython runs them, not PyPy" },
+		{ "/usr/bin/ocamlrun", "functions of OCaml's bytecode are not shown; compiled by "
+				       "ocamlopt, they have names" },
+		{ "/usr/bin/python3.11", NULL },
+	};
+	struct data *data = *state;
+
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]); i++) {
+		char expected[ADVICE_SIZE] = "";
+		struct advice advice;
+
+		for (int k = 0; k < 20; k++)
+			runs(data, 1, interpreters[i].path);
+		if (interpreters[i].functions)
+			snprintf(expected, sizeof(expected),
+				 "100 %% of all stacks lack functions in main (1): %s",
+				 interpreters[i].functions);
+		assert_int_equal(advice_of(data->tally, data->names, &advice), 0);
+		assert_string_equal(advice.functions, expected);
+		assert_string_equal(advice.callers, "");
+		tear_down(state);
+		assert_int_equal(set_up(state), 0);
+	}
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -206,6 +249,7 @@ int main(void)
 		TEST(each_runtime_has_its_own),
 		TEST(a_process_is_known_by_its_name),
 		TEST(only_what_is_known_is_advised),
+		TEST(interpreters_that_are_not_read_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

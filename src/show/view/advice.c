@@ -15,8 +15,9 @@
 #define LEAST_SAMPLES 10
 
 /*
- * What generates code, and what to do; NULL: there is nothing. PID is that of the process. Each
- * remedy is one of the documentation of that program.
+ * What generates code, or interprets programs whose functions are not shown, and what to do; NULL:
+ * there is nothing. PID is that of the process. Each remedy is one of the documentation of that
+ * program.
  */
 enum runtime {
 	RUNTIME_UNKNOWN,
@@ -29,12 +30,18 @@ enum runtime {
 	RUNTIME_ERLANG,
 	RUNTIME_JULIA,
 	RUNTIME_PHP,
+	RUNTIME_BUN,
+	RUNTIME_LUA,
+	RUNTIME_OCAML, /* its bytecode */
 	N_RUNTIMES,
 };
 
 static const struct {
-	const char *callers, *names;
+	const char *callers, *names, *functions;
 } remedies[N_RUNTIMES] = {
+	[RUNTIME_UNKNOWN] = { "the code that it generates keeps no frame pointers",
+			      "code that a program generates has names if it writes them to "
+			      "/tmp/perf-PID.map" },
 	/* No option of Java is needed: what lacks callers is not known, or was just starting. */
 	[RUNTIME_JAVA] = { "-v says what is not known of this Java virtual machine",
 			   "run `jcmd PID Compiler.perfmap` before the measurement ends" },
@@ -44,10 +51,11 @@ static const struct {
 	[RUNTIME_LUAJIT] = { "LuaJIT's code keeps no frame pointers; `luajit -j off`, or jit.off() "
 			     "in the program, runs it without generated code",
 			     "a LuaJIT that is built with XCFLAGS=-DLUAJIT_USE_PERFTOOLS names "
-			     "its traces" },
+			     "its traces",
+			     "functions of Lua are not shown, only those of its interpreter" },
 	[RUNTIME_PYPY] = { "PyPy's code keeps no frame pointers; `pypy3 --jit off` runs it without "
 			   "generated code",
-			   NULL },
+			   NULL, "functions of Python are shown if CPython runs them, not PyPy" },
 	/* Erlang's processes have stacks of their own, which end where the walk does. */
 	[RUNTIME_ERLANG] = { NULL, "start Erlang with +JPperf true, which keeps frame pointers, "
 				   "too" },
@@ -55,6 +63,12 @@ static const struct {
 	[RUNTIME_PHP] = { "PHP's generated code keeps no frame pointers; -d opcache.jit=disable "
 			  "runs it without",
 			  "start PHP with -d opcache.jit_debug=16" },
+	[RUNTIME_BUN] = { NULL, "Bun does not tell the names of its code; `bun --cpu-prof` writes "
+				"a profile with functions" },
+	[RUNTIME_LUA] = { .functions = "functions of Lua are not shown, only those of its "
+				       "interpreter" },
+	[RUNTIME_OCAML] = { .functions = "functions of OCaml's bytecode are not shown; compiled by "
+					 "ocamlopt, they have names" },
 };
 
 /* What the names of files that such processes map, or of the processes, look like. */
@@ -79,12 +93,19 @@ static const struct {
 	{ "libjulia*", RUNTIME_JULIA },
 	{ "php*", RUNTIME_PHP },
 	{ "libphp*", RUNTIME_PHP },
+	{ "bun", RUNTIME_BUN },
+	{ "lua", RUNTIME_LUA },
+	{ "lua5*", RUNTIME_LUA },
+	{ "liblua5*", RUNTIME_LUA },
+	{ "ocaml", RUNTIME_OCAML },
+	{ "ocamlrun*", RUNTIME_OCAML },
+	{ "libcamlrun*", RUNTIME_OCAML },
 };
 
 /* What a stack lacks, and the runtime that it shows. */
 struct stack_facts {
 	unsigned char runtime; /* enum runtime */
-	bool lacks_callers, lacks_name;
+	bool lacks_callers, lacks_name, lacks_functions;
 };
 
 /* The entries of one process. */
@@ -92,7 +113,7 @@ struct process {
 	uint32_t tgid;
 	const char *comm;
 	enum runtime runtime;
-	uint64_t lack_callers, lack_names;
+	uint64_t lack_callers, lack_names, lack_functions;
 };
 
 struct counted {
@@ -115,15 +136,18 @@ static enum runtime runtime_named(const char *name)
 	return RUNTIME_UNKNOWN;
 }
 
+static enum runtime runtime_of_path(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return runtime_named(slash ? slash + 1 : path);
+}
+
 static enum runtime runtime_of(const struct names *names, struct names_frame frame)
 {
-	const char *path, *slash;
-
-	if (frame.object == NAMES_NONE)
-		return RUNTIME_UNKNOWN;
-	path = names_objects(names)[frame.object].path;
-	slash = strrchr(path, '/');
-	return runtime_named(slash ? slash + 1 : path);
+	return frame.object == NAMES_NONE
+		       ? RUNTIME_UNKNOWN
+		       : runtime_of_path(names_objects(names)[frame.object].path);
 }
 
 /* By the name of a thread that generated code ran in: no stack shows a file of the runtime. */
@@ -156,6 +180,7 @@ static struct stack_facts facts_of(const struct tally *tally, const struct names
 		if (!facts.runtime)
 			facts.runtime = (unsigned char)runtime_of(names, frame);
 	}
+	facts.lacks_functions = remedies[facts.runtime].functions != NULL;
 	return facts;
 }
 
@@ -176,9 +201,12 @@ static void add_process(struct found *found, const struct process *process, uint
 	found->tgid = process->tgid;
 }
 
-/* Adds up what the processes of each runtime lack. */
-static void find(const struct counted *list, uint32_t n, struct found callers[static N_RUNTIMES],
-		 struct found nameless[static N_RUNTIMES])
+/* What the processes of each runtime lack. */
+struct lacks {
+	struct found callers[N_RUNTIMES], names[N_RUNTIMES], functions[N_RUNTIMES];
+};
+
+static void add_up(const struct counted *list, uint32_t n, struct lacks *lacks)
 {
 	for (uint32_t i = 0; i < n;) {
 		struct process process = { .tgid = list[i].entry->tgid };
@@ -188,15 +216,18 @@ static void find(const struct counted *list, uint32_t n, struct found callers[st
 
 			if (list[i].facts.runtime)
 				process.runtime = (enum runtime)list[i].facts.runtime;
-			if (list[i].facts.lacks_callers || list[i].facts.lacks_name)
+			if (list[i].facts.lacks_callers || list[i].facts.lacks_name ||
+			    list[i].facts.lacks_functions)
 				process.comm = entry->comm;
 			process.lack_callers += list[i].facts.lacks_callers ? entry->count : 0;
 			process.lack_names += list[i].facts.lacks_name ? entry->count : 0;
+			process.lack_functions += list[i].facts.lacks_functions ? entry->count : 0;
 		}
 		if (!process.runtime && process.comm)
 			process.runtime = runtime_of_comm(process.comm);
-		add_process(&callers[process.runtime], &process, process.lack_callers);
-		add_process(&nameless[process.runtime], &process, process.lack_names);
+		add_process(&lacks->callers[process.runtime], &process, process.lack_callers);
+		add_process(&lacks->names[process.runtime], &process, process.lack_names);
+		add_process(&lacks->functions[process.runtime], &process, process.lack_functions);
 	}
 }
 
@@ -244,9 +275,12 @@ static int collect(const struct tally *tally, const struct names *names, struct 
 	return 0;
 }
 
-/* Most measurements have no generated code at all. */
-static bool has_generated_code(const struct names *names)
+/* Most measurements have neither generated code nor such an interpreter. */
+static bool may_lack(const struct names *names)
 {
+	for (uint32_t i = 0; i < names_n_objects(names); i++)
+		if (remedies[runtime_of_path(names_objects(names)[i].path)].functions)
+			return true;
 	for (uint32_t i = 0; i < names_n_frames(names); i++)
 		if (names_frame(names, i).flags & NAMES_FRAME_JIT)
 			return true;
@@ -255,20 +289,23 @@ static bool has_generated_code(const struct names *names)
 
 int advice_of(const struct tally *tally, const struct names *names, struct advice *ret_advice)
 {
-	struct found callers[N_RUNTIMES] = { 0 }, nameless[N_RUNTIMES] = { 0 };
 	own(own_free) struct counted *list = NULL;
 	struct advice advice = { 0 };
+	struct lacks lacks = { 0 };
 	uint64_t total = tally_total(tally);
 	uint32_t n = 0;
-	int r = has_generated_code(names) ? collect(tally, names, &list, &n) : 0;
+	int r = may_lack(names) ? collect(tally, names, &list, &n) : 0;
 
 	if (r < 0)
 		return r;
 	if (n > 0)
-		find(list, n, callers, nameless);
-	for (int i = RUNTIME_UNKNOWN + 1; i < N_RUNTIMES; i++) {
-		put(advice.callers, &callers[i], total, "callers", remedies[i].callers);
-		put(advice.names, &nameless[i], total, "names", remedies[i].names);
+		add_up(list, n, &lacks);
+	/* What is known first. */
+	for (int i = N_RUNTIMES - 1; i >= RUNTIME_UNKNOWN; i--) {
+		put(advice.callers, &lacks.callers[i], total, "callers", remedies[i].callers);
+		put(advice.names, &lacks.names[i], total, "names", remedies[i].names);
+		put(advice.functions, &lacks.functions[i], total, "functions",
+		    remedies[i].functions);
 	}
 	*ret_advice = advice;
 	return 0;

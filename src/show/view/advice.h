@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a user can do about a report that lacks much: the callers or the names of code that a
- * runtime such as Java's or LuaJIT generates.
+ * runtime such as Java's or LuaJIT generates, or the functions of a program that is interpreted.
  */
 #ifndef STACKTALLY_VIEW_ADVICE_H
 #define STACKTALLY_VIEW_ADVICE_H
@@ -12,7 +12,8 @@
 #define ADVICE_SIZE 400
 
 struct advice {
-	char callers[ADVICE_SIZE], names[ADVICE_SIZE]; /* a line each; "": there is no need */
+	/* A line each; "": there is no need. */
+	char callers[ADVICE_SIZE], names[ADVICE_SIZE], functions[ADVICE_SIZE];
 };
 
 /* 0 or -ENOMEM. */

@@ -157,6 +157,8 @@ static int advise(const struct run_report *report)
 		message_note("%s", advice.callers);
 	if (*advice.names)
 		message_note("%s", advice.names);
+	if (*advice.functions)
+		message_note("%s", advice.functions);
 	return 0;
 }
 
