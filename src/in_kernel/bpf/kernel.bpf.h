@@ -59,6 +59,7 @@ struct pid {
 
 struct super_block {
 	__u32 s_dev;
+	unsigned long s_flags;
 };
 
 struct timespec64 {
@@ -84,6 +85,7 @@ struct inode___5_10 {
 };
 
 struct file {
+	unsigned int f_flags;
 	struct inode *f_inode;
 };
 

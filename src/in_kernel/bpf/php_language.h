@@ -27,10 +27,19 @@ struct wire_php {
 	__u8 string_hash, string_length, string_text;
 	/* The instruction that a frame is at; the first one of a function, and how many it has. */
 	__u8 instruction_line, instruction_size, function_instructions, function_n;
-	__u8 reserved[4];
+	/*
+	 * The JIT's code runs in the evaluator's frame, and leaves it as it is. The evaluator's
+	 * CFA: the register that it is an offset of, 0 if that is not known; ...
+	 */
+	__u8 cfa_from;
+	__u8 reserved[3];
+	__s32 cfa_at;
+	/* ... and what calls it, besides zend_call_function(), as `call`. */
+	__u32 execute_size, resume_size, reserved_too;
+	__u64 execute, resume;
 };
 
-_Static_assert(sizeof(struct wire_php) == 64, "no padding");
+_Static_assert(sizeof(struct wire_php) == 96, "no padding");
 
 /* The class that a walk of PHP's frames has met last; 0: none. */
 struct php_class {
@@ -43,7 +52,9 @@ struct php_walk {
 	struct php_class class;
 	/* Frames of the staged run: the innermost, and that which the evaluator was called for. */
 	__u64 innermost, first;
-	__u64 used;  /* `first` of the run before */
+	__u64 used;		  /* `first` of the run before */
+	__u64 current;		  /* the innermost frame of all */
+	__u64 innermost_function; /* its function, while its run is staged; 0: none, or one in C */
 	__u64 links; /* the innermost native frame is of the function that links frames */
 };
 

@@ -24,13 +24,15 @@
 #define PAGE_BITS	12
 #define NS_IN_SECOND	1000000000ll
 #define CTIME_NSEC_MASK 0x7fffffffu
+#define KERNEL_MOUNT	(1ul << 22) /* SB_KERNMOUNT */
+#define OF_MEMFD	(1u << 15)  /* O_LARGEFILE, which only memfd_create() sets there */
 
 /* A mapping as the kernel describes it. */
 struct kernel_mapping {
 	__u64 start, end;
 	__u64 offset; /* in the file, bytes */
 	struct wire_file file;
-	__u64 generated; /* 1: code that the process made, in anonymous memory */
+	__u64 generated; /* 1: code that the process made, in memory without a file of a path */
 };
 
 static __always_inline __s64 inode_changed(const struct inode *inode)
@@ -68,6 +70,9 @@ static long take_mapping(struct task_struct *task, struct vm_area_struct *area,
 	mapping->file.size = (__u64)inode->i_size;
 	mapping->file.changed = inode_changed(inode);
 	mapping->file.device = inode->i_sb->s_dev;
+	/* Shared memory has a file on a mount of the kernel's. memfd_create()'s may be a program.
+	 */
+	mapping->generated = inode->i_sb->s_flags / KERNEL_MOUNT % 2 && !(file->f_flags & OF_MEMFD);
 	return 0;
 }
 

@@ -16,7 +16,8 @@
  *   arrives(number)    the native walk has come to the anchor of the staged run
  *   leaves_generated(slot, left)
  *                      goes from generated code, whose caller is not known, to the caller of what
- *                      the staged run stands in place of; false: it does not (no)
+ *                      the staged run stands in place of, or to the evaluator whose frame it runs
+ *                      in; false: it does not (no)
  *   ends_fiber         at a return address of 0: whether all runs have got their places, so that it
  *                      is where a fiber began (no)
  *   keeps_frame        whether the evaluator's frame stays beside the run (no)

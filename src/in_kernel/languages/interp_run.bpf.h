@@ -144,6 +144,16 @@ static __always_inline __u32 code_place(const struct interpreter_walk *interp, _
 	return at + second;
 }
 
+/* Whether the instruction that `bytes` end with, the 8 before an address, is a call. */
+static __always_inline bool is_call(__u64 bytes)
+{
+	__u8 b2 = bytes >> 16, b3 = bytes >> 24, b5 = bytes >> 40, b6 = bytes >> 48,
+	     b7 = bytes >> 56;
+
+	return b3 == 0xe8 || (b6 == 0xff && (b7 & 0xf8) == 0xd0) ||
+	       (b5 == 0xff && (b6 & 0x38) == 0x10) || (b2 == 0xff && (b3 & 0x38) == 0x10);
+}
+
 #define FRAME_PAGE  4096ull
 #define STACK_BYTES (8ull << 20) /* frames so far above the stack pointer are on the C stack */
 

@@ -207,10 +207,10 @@ static __always_inline bool interp_is_plain(const struct scratch *slot,
 		return !in_framed_code(&slot->walk);
 	if (UNLIKELY(left->into < interp->evaluator_size))
 		return false;
+	if (UNLIKELY(slot->walk.callee_owner == UNWIND_GENERATED) && may_leave_generated(interp))
+		return false;
 	if (UNLIKELY(interp->ordered))
 		return !language_watches(slot);
-	if (may_leave_generated(interp) && slot->walk.callee_owner == UNWIND_GENERATED)
-		return false;
 	return !interp_has_anchor(slot, left);
 }
 
@@ -246,6 +246,18 @@ static __always_inline __u32 interp_merge(struct scratch *slot, __u32 number,
 }
 
 /*
+ * Goes on from the generated code that the walk has left, or tried to leave, as the language says.
+ * Returns whether it does. A global function, for the sake of its caller's stack.
+ */
+__noinline int leave_generated(__u32 number, __u64 sp, __u64 fp)
+{
+	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	const struct left_frame left = { .sp = sp, .fp = fp };
+
+	return slot && language_leaves_generated(slot, &left);
+}
+
+/*
  * Adds frames, from the one that the walk is at on, and takes the steps to their callers; not if a
  * mapping is not known. Ends with the first frame that functions of the program stand in place of,
  * or after WALK_STEPS. Returns the enum wire_end, and INTERP_RUN_PLACED or PROGRAM_IS_FUNCTION.
@@ -275,7 +287,7 @@ __noinline int interp_frames(__u32 number)
 		OPAQUE(end);
 		if (UNLIKELY(end || !interp_is_plain(slot, &left))) {
 			if (program_was_generated(slot, end) &&
-			    language_leaves_generated(slot, &left))
+			    leave_generated(number, left.sp, left.fp))
 				end = WIRE_END_NONE;
 			end |= interp_merge(slot, number, &left, end);
 			interp->n_native++;

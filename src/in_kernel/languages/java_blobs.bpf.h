@@ -228,16 +228,6 @@ __noinline int java_find(__u32 number, __u64 address)
 	return slot ? java_find_here(&slot->interp.java_walk, address) : JAVA_NONE;
 }
 
-/* Whether the instruction before `bytes` ends, the 8 bytes before an address, is a call. */
-static __always_inline bool java_is_call(__u64 bytes)
-{
-	__u8 b2 = bytes >> 16, b3 = bytes >> 24, b5 = bytes >> 40, b6 = bytes >> 48,
-	     b7 = bytes >> 56;
-
-	return b3 == 0xe8 || (b6 == 0xff && (b7 & 0xf8) == 0xd0) ||
-	       (b5 == 0xff && (b6 & 0x38) == 0x10) || (b2 == 0xff && (b3 & 0x38) == 0x10);
-}
-
 /*
  * Where the call goes that ends at `address`, 0 if a register or memory alone tells it; `bytes` are
  * the 8 before it. Two forms: call N; and movabs $N,%r10; call *%r10, with any of r8 to r15.
@@ -291,7 +281,7 @@ __noinline int java_returns(__u32 number, __u64 address)
 	if (!read_word(&bytes, address - 8))
 		return JAVA_NO_RETURN;
 	/* What returns to the barrier was not called from there; the interpreter jumps. */
-	if (!java_is_call(bytes))
+	if (!is_call(bytes))
 		return kind == JAVA_CONTINUATION || kind == JAVA_INTERPRETED ? JAVA_RETURN
 									     : JAVA_NO_RETURN;
 	java->target = java_call_target(address, bytes);

@@ -299,7 +299,7 @@ static __always_inline int java_stub_frame(struct scratch *slot, __u32 number)
 		return java_go_by_fp(slot, number);
 	/* Native code calls some, which have no frames. */
 	if (blob->kind == JAVA_RUNTIME && !blob->frame && !java_returns(number, top) &&
-	    read_word(&bytes, top - 8) && java_is_call(bytes))
+	    read_word(&bytes, top - 8) && is_call(bytes))
 		return java_go(slot, top, sp + 8, slot->walk.registers[UNWIND_FP]);
 	return java_stub_words(slot, number);
 }
@@ -447,7 +447,7 @@ static __always_inline int java_poll(struct scratch *slot, __u32 number, __u64 f
 				   : !java_returns(number, saved[1]))
 		return java_fail(slot, WIRE_SCRIPT_TORN);
 	end = java_go_saved(slot, saved[1], fp + 16, saved[0]);
-	if (end == WIRE_END_NONE && read_word(&bytes, saved[1] - 8) && !java_is_call(bytes))
+	if (end == WIRE_END_NONE && read_word(&bytes, saved[1] - 8) && !is_call(bytes))
 		slot->walk.exact = 1;
 	return end;
 }
@@ -615,7 +615,7 @@ static __always_inline int java_stub(struct scratch *slot, __u32 number)
 	}
 	/* The frames between are in the heap; the frame pointer is that of the first one below. */
 	if (blob->kind == JAVA_CONTINUATION && read_word(&bytes, slot->walk.pc - 8) &&
-	    !java_is_call(bytes)) {
+	    !is_call(bytes)) {
 		slot->interp.java_walk.kind = JAVA_BARRIER;
 		return java_go_by_fp(slot, number);
 	}

@@ -9,7 +9,11 @@
  * But zend_call_function(), which most callbacks from C go through, has the first frame of the
  * run on the C stack. It links that frame before it calls the evaluator, and the evaluator unlinks
  * it before it frees the function's variables: so a run may lack its call of the evaluator, and a
- * call its run. Whatever is read belongs to the process and may be anything.
+ * call its run.
+ *
+ * The JIT's code is jumped to from the evaluator, in whose frame it runs, and goes on to that of
+ * another function by jumps: so it is a part of the evaluator. Whatever is read belongs to the
+ * process and may be anything.
  */
 #ifndef STACKTALLY_LANGUAGES_PHP_BPF_H
 #define STACKTALLY_LANGUAGES_PHP_BPF_H
@@ -23,6 +27,7 @@
 #include "bpf/hints.h"
 #include "bpf/interpreter_wire.h"
 #include "bpf/scratch.bpf.h"
+#include "languages/interp_frames.bpf.h"
 #include "languages/interp_names.bpf.h"
 #include "languages/interp_run.bpf.h"
 #include "languages/left_frame.bpf.h"
@@ -283,6 +288,8 @@ __noinline int php_step(__u32 number)
 			interp->frame = 0;
 		return interp->frame ? INTERP_MORE : INTERP_ALL_ENDED;
 	}
+	if (interp->php_walk.first == interp->php_walk.current)
+		interp->php_walk.innermost_function = known->id;
 	interp_stage(slot, LANGUAGE_PHP,
 		     interp_id_at(interp, number, known->id,
 				  php_line(slot, FRAME_WORD(frame, php->frame_instruction))));
@@ -317,6 +324,7 @@ __noinline int php_run(__u32 number)
 	interp->php_walk.used = interp->php_walk.first;
 	interp->php_walk.first = 0;
 	interp->php_walk.innermost = interp->next;
+	interp->php_walk.innermost_function = 0;
 	if (!interp_begin_run(interp))
 		return 0;
 	interp->frame = interp->next;
@@ -333,11 +341,16 @@ __noinline int php_run(__u32 number)
 	return 0;
 }
 
-/* Whether the frame that the walk is at is of zend_call_function(), ... */
+/* Whether an address is in zend_call_function(), ... */
+static __always_inline bool php_is_in_call(const struct interpreter_walk *interp, __u64 pc)
+{
+	return pc - interp->bias - interp->php.call < interp->php.call_size;
+}
+
+/* ... whether the frame that the walk is at is of it, ... */
 static __always_inline bool php_is_calling(const struct scratch *slot)
 {
-	return slot->walk.pc - slot->interp.bias - slot->interp.php.call <
-	       slot->interp.php.call_size;
+	return php_is_in_call(&slot->interp, slot->walk.pc);
 }
 
 /* ... and for which frame it calls the evaluator then; 0: that is not known. */
@@ -367,8 +380,10 @@ static __always_inline bool php_find_state(struct scratch *slot, __u32 number)
 	interp->php_walk.class.class = 0;
 	interp->php_walk.first = 0;
 	interp->reason = WIRE_SCRIPT_NO_STATE;
+	interp->php_walk.current = 0;
 	if (!read_word(&current, interp->php.current + interp->bias))
 		return false;
+	interp->php_walk.current = current;
 	interp->next = current;
 	/* From linking the frame to calling the evaluator, it is the first argument of both. */
 	if (UNLIKELY(walk->registers[UNWIND_ARGUMENT] == current && php_is_calling(slot)) &&
@@ -421,6 +436,70 @@ static __always_inline bool php_sees(struct scratch *slot, const struct left_fra
 {
 	(void)left;
 	return slot->interp.php_walk.links && php_has_linked(slot);
+}
+
+/* Whether an address is one that the evaluator returns to; it is often called by call *(REGISTER).
+ */
+static __always_inline bool php_is_return(const struct interpreter_walk *interp, __u64 pc)
+{
+	__u64 into = pc - interp->bias, bytes;
+
+	return (php_is_in_call(interp, pc) ||
+		into - interp->php.execute < interp->php.execute_size ||
+		into - interp->php.resume < interp->php.resume_size) &&
+	       read_word(&bytes, pc - sizeof(bytes)) &&
+	       (is_call(bytes) || (bytes >> 48 & 0xf8ff) == 0x10ff);
+}
+
+/*
+ * What generated code has of its own on the stack during a call, which returns to `pc`: what
+ * follows the call takes that off, by add $N,%rsp.
+ */
+static __always_inline __u64 php_own_stack(__u64 pc)
+{
+	__u64 bytes;
+
+	if (!read_word(&bytes, pc) || (bytes & 0xffffff) != 0xc48148)
+		return 0;
+	return (__u32)(bytes >> 24);
+}
+
+/*
+ * Goes from generated code on in the evaluator, whose frame it runs in, if that frame has a return
+ * address: 1, else 0. Without frame pointers the walk is still at that code. The code does not
+ * always write the line that it is at.
+ */
+#define php_has_leaves_generated 1
+static __always_inline bool php_leaves_generated(struct scratch *slot,
+						 const struct left_frame *left)
+{
+	struct interpreter_walk *interp = &slot->interp;
+	const struct wire_php *php = &interp->php;
+	__u64 sp = left->sp, cfa, pc;
+	bool by_fp;
+
+	by_fp = php->cfa_from == UNWIND_FP;
+	if (!by_fp)
+		sp += php_own_stack(slot->walk.pc);
+	cfa = (by_fp ? left->fp : sp) + php->cfa_at;
+	if (!php->cfa_from || (by_fp && !UNWIND_KNOWS(&slot->walk, UNWIND_FP)) ||
+	    !read_word(&pc, cfa - sizeof(pc)) || !php_is_return(interp, pc))
+		return false;
+	if (interp->php_walk.innermost_function && interp->n)
+		slot->frames[STAGED_AT] = WIRE_FRAME_SCRIPT |
+					  (__u64)LANGUAGE_PHP << WIRE_FRAME_LANGUAGE_SHIFT |
+					  interp->php_walk.innermost_function;
+	slot->walk.pc = interp->evaluator + interp->evaluator_size - 1;
+	slot->walk.registers[UNWIND_SP] = sp;
+	slot->walk.registers[UNWIND_FP] = left->fp;
+	slot->walk.known = UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_FP);
+	slot->walk.rbx_at = 0;
+	slot->walk.exact = 0;
+	slot->walk.by_chain = 0;
+	slot->walk.callee_owner = UNWIND_GENERATED;
+	if (!config_has(WIRE_NATIVE))
+		frames_drop(slot);
+	return true;
 }
 
 #define php_has_evaluates 1

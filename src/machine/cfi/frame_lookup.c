@@ -6,12 +6,13 @@
 
 #include "base/own.h"
 #include "cfi/eh_pointer.h"
+#include "cfi/row_writer.h"
 
 /* Searches for which the table is not worth loading: each reads some ten pages of it. */
 #define FEW 16
 
-/* Bytes: of an FDE up to its first instructions, and the most of a CIE. */
-#define FDE_PIECE 64
+/* Bytes: of an FDE that are read, most of which have some 60, and the most of a CIE. */
+#define FDE_PIECE 256
 #define CIE_PIECE 256
 
 /* Reads up to `size` bytes at an address of the file. Returns how many, 0 on failure. */
@@ -74,12 +75,21 @@ static bool load_cie(struct frame_lookup *lookup, uint64_t address)
 	return lookup->cie.usable;
 }
 
+/* An FDE: the function, and its instructions as far as they were read. */
+struct fde {
+	struct frame_function function;
+	struct byte_reader instructions;
+	uint64_t address; /* of the instructions */
+	bool whole;	  /* all of them were read */
+	uint8_t bytes[FDE_PIECE];
+};
+
 /* An FDE of .eh_frame (LSB, 10.6.1.1). */
-static bool read_fde(struct frame_lookup *lookup, uint64_t address,
-		     struct frame_function *ret_function)
+static bool read_fde(struct frame_lookup *lookup, uint64_t address, struct fde *fde)
 {
-	uint8_t bytes[FDE_PIECE], encoding;
-	size_t size = read_at(lookup->elf, address, bytes, sizeof(bytes));
+	struct frame_function *function = &fde->function;
+	uint8_t *bytes = fde->bytes, encoding;
+	size_t size = read_at(lookup->elf, address, bytes, sizeof(fde->bytes));
 	struct byte_reader reader = { .at = bytes, .end = bytes + size };
 	uint32_t length = read_u32(&reader), id = read_u32(&reader);
 	uint64_t n;
@@ -87,21 +97,33 @@ static bool read_fde(struct frame_lookup *lookup, uint64_t address,
 	if (reader.failed || length < sizeof(id) || length == UINT32_MAX || !id ||
 	    !load_cie(lookup, address + sizeof(length) - id))
 		return false;
-	if (length + sizeof(length) < size)
+	fde->whole = length + sizeof(length) <= size;
+	if (fde->whole)
 		reader.end = bytes + length + sizeof(length);
 	encoding = lookup->cie.frame.address_encoding;
 	if ((encoding & EH_PE_INDIRECT) ||
 	    !eh_pointer_read(&reader, encoding, address + (uint64_t)(reader.at - bytes),
-			     &ret_function->begin) ||
+			     &function->begin) ||
 	    !eh_pointer_read(&reader, EH_PE_FORMAT(encoding), 0, &n) ||
-	    n > UINT64_MAX - ret_function->begin)
+	    n > UINT64_MAX - function->begin)
 		return false;
 	if (lookup->cie.has_augmentation)
 		bytes_skip(&reader, read_uleb(&reader));
-	ret_function->end = ret_function->begin + n;
-	ret_function->is_part = !reader.failed && !lookup->cie.frame.is_signal &&
-				call_frames_begin_within(reader.at, bytes_left(&reader));
+	function->end = function->begin + n;
+	function->is_part = !reader.failed && !lookup->cie.frame.is_signal &&
+			    call_frames_begin_within(reader.at, bytes_left(&reader));
+	fde->instructions = reader;
+	fde->address = address + (uint64_t)(reader.at - bytes);
 	return true;
+}
+
+/* The FDE of the last function that begins at or before an address. */
+static bool find_fde(struct frame_lookup *lookup, uint64_t address, struct fde *fde)
+{
+	struct frame_header_entry entry;
+
+	return frame_header_find(&lookup->header, address, &entry) &&
+	       read_fde(lookup, entry.fde, fde) && fde->function.begin == entry.begin;
 }
 
 static bool find_in_ranges(const struct frame_lookup *lookup, uint64_t address,
@@ -126,15 +148,53 @@ static bool find_in_ranges(const struct frame_lookup *lookup, uint64_t address,
 bool frame_lookup_find(struct frame_lookup *lookup, uint64_t address,
 		       struct frame_function *ret_function)
 {
-	struct frame_header_entry entry;
+	struct fde fde = { 0 };
 
 	*ret_function = (struct frame_function){ 0 };
 	if (!lookup->header.n)
 		return find_in_ranges(lookup, address, ret_function);
-	if (!frame_header_find(&lookup->header, address, &entry) ||
-	    !read_fde(lookup, entry.fde, ret_function) || ret_function->begin != entry.begin) {
-		*ret_function = (struct frame_function){ 0 };
+	if (!find_fde(lookup, address, &fde))
 		return false;
-	}
+	*ret_function = fde.function;
 	return address < ret_function->end;
+}
+
+/* Writes the rows of the function with an address. False: see frame_lookup_rule(). */
+static bool write_rows(struct frame_lookup *lookup, uint64_t address, struct row_writer *writer)
+{
+	const struct code_ranges *list = &lookup->ranges;
+	struct cfi_program program = { 0 };
+	struct fde fde = { 0 };
+	uint32_t at;
+
+	if (!lookup->header.n) {
+		at = code_ranges_above(list, (uint32_t)address);
+		return at < list->n && list->ranges[at].begin <= address &&
+		       call_frames_rows(&lookup->frames, &list->ranges[at], writer) == 0;
+	}
+	if (!find_fde(lookup, address, &fde) || address >= fde.function.end ||
+	    fde.function.end > UINT32_MAX || !fde.whole || fde.instructions.failed)
+		return false;
+	program.bytes = fde.instructions;
+	program.address = fde.address;
+	return cfi_program_rows(&lookup->cie.frame, &program, (uint32_t)fde.function.begin,
+				(uint32_t)fde.function.end, writer) == 0;
+}
+
+bool frame_lookup_rule(struct frame_lookup *lookup, uint64_t address, struct wire_rule *ret_rule)
+{
+	own(own_rule_table_free) struct rule_table *rules = NULL;
+	struct row_writer writer = { 0 };
+	uint16_t number = RULE_GAP;
+	uint32_t n;
+
+	if (address > UINT32_MAX || rule_table_new(&rules) < 0 ||
+	    row_writer_open(&writer, rules) < 0)
+		return false;
+	if (write_rows(lookup, address, &writer))
+		for (uint32_t i = 0; i < writer.n && writer.rows[i].address <= address; i++)
+			number = writer.rows[i].rule;
+	row_writer_close(&writer);
+	*ret_rule = rule_table_rules(rules, &n)[number];
+	return number != RULE_GAP && number != RULE_FULL;
 }

@@ -43,4 +43,10 @@ void frame_lookup_close(struct frame_lookup *lookup);
 bool frame_lookup_find(struct frame_lookup *lookup, uint64_t address,
 		       struct frame_function *ret_function);
 
+/*
+ * The rule that leads from an address in a function to its caller. False: no function contains the
+ * address, or its information is malformed, or longer than what is read of one.
+ */
+bool frame_lookup_rule(struct frame_lookup *lookup, uint64_t address, struct wire_rule *ret_rule);
+
 #endif

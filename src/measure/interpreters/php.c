@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bpf/unwind_walk.h"
+#include "cfi/frame_lookup.h"
 #include "cfi/instruction.h"
 #include "elf/elf_exports.h"
 #include "interpreters/languages.h"
@@ -43,6 +44,8 @@ enum php_symbol {
 	PHP_FILE,
 	PHP_LINE,
 	PHP_CLASS,
+	PHP_EXECUTE,
+	PHP_RESUME,
 	PHP_N_SYMBOLS,
 };
 
@@ -178,6 +181,10 @@ static bool find_offsets(const struct elf_file *elf, const struct elf_export *sy
 		.link = symbols[PHP_LINK].address,
 		.call_size = (uint32_t)symbols[PHP_CALL].size,
 		.link_size = (uint32_t)symbols[PHP_LINK].size,
+		.execute = symbols[PHP_EXECUTE].address,
+		.resume = symbols[PHP_RESUME].address,
+		.execute_size = (uint32_t)symbols[PHP_EXECUTE].size,
+		.resume_size = (uint32_t)symbols[PHP_RESUME].size,
 		.top = INFO_TOP,
 		.frame_function = FRAME_FUNCTION,
 		.frame_info = FRAME_INFO,
@@ -235,6 +242,30 @@ static void find_held_frame(const struct elf_file *elf, const struct elf_export 
 	}
 }
 
+/* ---- generated code ---- */
+
+/*
+ * Finds the CFA of the evaluator where it runs code, which its last instruction is a part of: the
+ * frame is set up in its first ones.
+ */
+static void find_frame(const struct elf_file *elf, const struct elf_export *evaluator,
+		       struct wire_php *php)
+{
+	struct frame_lookup frames;
+	struct code_view view;
+	struct wire_rule rule;
+
+	code_view_open(&view, elf, UINT32_MAX);
+	if (evaluator->size && frame_lookup_open(&frames, &view, 1) == 0 &&
+	    frame_lookup_rule(&frames, evaluator->address + evaluator->size - 1, &rule) &&
+	    (rule.cfa == WIRE_CFA_SP || rule.cfa == WIRE_CFA_FP) &&
+	    WIRE_RULE_RA(&rule) == WIRE_RA_CFA) {
+		php->cfa_from = rule.cfa == WIRE_CFA_SP ? UNWIND_SP : UNWIND_FP;
+		php->cfa_at = rule.cfa_offset;
+	}
+	frame_lookup_close(&frames);
+}
+
 static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_interpreter)
 {
 	struct elf_export symbols[PHP_N_SYMBOLS] = {
@@ -245,6 +276,8 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 		[PHP_FILE] = { .name = "zend_get_executed_filename_ex" },
 		[PHP_LINE] = { .name = "zend_get_executed_lineno" },
 		[PHP_CLASS] = { .name = "get_active_class_name" },
+		[PHP_EXECUTE] = { .name = "zend_execute" },
+		[PHP_RESUME] = { .name = "zend_generator_resume" },
 	};
 	const struct elf_export *evaluator = &symbols[PHP_EVALUATOR];
 	int r = elf_exports_find(elf, symbols, PHP_N_SYMBOLS);
@@ -256,11 +289,12 @@ static int read_php(const struct elf_file *elf, struct wire_interpreter *ret_int
 	ret_interpreter->language = LANGUAGE_PHP;
 	ret_interpreter->evaluator = evaluator->address;
 	ret_interpreter->evaluator_end = evaluator->address + evaluator->size;
-	if (find_offsets(elf, symbols, &ret_interpreter->php))
-		find_held_frame(elf, &symbols[PHP_CALL], symbols[PHP_LINK].address,
-				&ret_interpreter->php);
-	else
+	if (!find_offsets(elf, symbols, &ret_interpreter->php)) {
 		ret_interpreter->refused = WIRE_SCRIPT_VERSION;
+		return 0;
+	}
+	find_held_frame(elf, &symbols[PHP_CALL], symbols[PHP_LINK].address, &ret_interpreter->php);
+	find_frame(elf, evaluator, &ret_interpreter->php);
 	return 0;
 }
 

@@ -86,6 +86,48 @@ S
 		"$unmatched of $ran unmatched, $misplaced misplaced"
 }
 
+# calls FILE CALL...: prints how many samples of a folded report have the functions of FILE from its first one on,
+# and how many have a call between two of them that is none of these, `CALLER>CALLED`
+calls() {
+	awk -v file="$1" -v list="${*:2}" 'BEGIN { split(list, each, " "); for (i in each) may[each[i]] = 1 } {
+		n = $NF; sub(/ [0-9]+$/, ""); k = split($0, frame, ";"); last = ""; bad = reason = 0
+		for (i = 1; i <= k; i++) {
+			if (frame[i] ~ /^\[(php|unwind): /) reason = 1
+			if (!sub(" \\(" file "\\)$", "", frame[i])) continue
+			if (!((last ">" frame[i]) in may)) bad = 1
+			last = frame[i]
+		}
+		wrong += bad * n; whole += (last != "" && !bad && !reason) * n
+	} END { print whole + 0, wrong + 0 }' "$out"
+}
+
+# jitted NAME COMMAND...: code of the JIT runs in its evaluator's frame
+jitted() {
+	local mode ran whole wrong jit
+	cat >"$root/tmp/jitted.php" <<'S'
+<?php
+function used() { $u = getrusage(); return $u["ru_utime.tv_sec"] + $u["ru_utime.tv_usec"] / 1e6; }
+function leaf($n) { $s = 0; for ($i = 0; $i < $n; $i++) $s += $i * $i % 7; return $s; }
+function key2($x, $y) { $s = 0; for ($i = 0; $i < 60; $i++) $s += $x ^ $i; return $x - $y; }
+function order($n) { $a = range(1, $n); usort($a, "key2"); return $a; }
+function handle($n) { leaf(600); return order(10); }
+function work($until) { $n = 0; while (used() < $until) handle($n++); }
+echo "ready ", getmypid(), "\n";
+fgets(STDIN);
+work(used() + 1.5);
+S
+	for mode in function tracing; do
+		jit=(-d zend_extension=opcache -d opcache.enable_cli=1 -d opcache.jit_buffer_size=16M -d "opcache.jit=$mode")
+		oracle "$1, opcache.jit=$mode" "$libc" "$root/tmp" "${@:2}" "${jit[@]}"
+		sample_ready -F 997 -U -- "${@:2}" "${jit[@]}" /tmp/jitted.php
+		ran=$(total)
+		read -r whole wrong < <(calls 'jitted[.]php' '>{main}' '{main}>work' 'work>used' 'work>handle' 'handle>leaf' \
+			'handle>order' 'order>key2')
+		calculates "$ran > 100 && $whole > 0.95 * $ran && $wrong == 0"
+		check $? "$1, opcache.jit=$mode: samples have their functions" "$whole of $ran, $wrong wrong"
+	done
+}
+
 for of in $(releases bookworm:8.2 trixie:8.4); do
 	version=${of#*:}
 	if in_release "${of%:*}" "php$version-cli"; then
@@ -93,6 +135,7 @@ for of in $(releases bookworm:8.2 trixie:8.4); do
 			-n -d extension=posix
 		leaving "${of%:*}'s PHP $version" chroot "$root" "/usr/bin/php$version" \
 			-n -d extension=posix
+		jitted "${of%:*}'s PHP $version" chroot "$root" "/usr/bin/php$version" -n -d extension=posix
 	else
 		skip "${of%:*}'s PHP $version" "$(tail -n 1 "$err")"
 	fi
