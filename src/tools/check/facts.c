@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,7 +13,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +24,7 @@
 #include "kernel/capability.h"
 #include "kernel/lockdown.h"
 #include "kernel/paranoid.h"
+#include "process/cgroups.h"
 #include "trigger/tracefs.h"
 
 #define BTF_PATH  "/sys/kernel/btf/vmlinux"
@@ -213,10 +212,12 @@ static void find_tracefs(struct findings *findings)
 			     mounted ? "mounted"
 				     : "not mounted; the commands have a mount of their own");
 	else
-		set_remedy(findings_add(findings, "tracefs", FINDING_MISSING, "%s",
-					directory < 0 ? err.text : "no event sched:sched_switch"),
-			   "mount -t tracefs nodev /sys/kernel/tracing, and root or "
-			   "CAP_DAC_READ_SEARCH to read it");
+		set_remedy(
+			findings_add(findings, "tracefs", FINDING_MISSING, "%s",
+				     directory < 0 ? err.text : "no event sched:sched_switch"),
+			"mount -t tracefs nodev /sys/kernel/tracing, and root or "
+			"CAP_DAC_READ_SEARCH to read it; in a container, both this capability and "
+			"-v /sys/kernel/tracing:/sys/kernel/tracing:ro");
 }
 
 /* The clock of all tasks on one CPU, as a measurement opens it on each. */
@@ -236,7 +237,10 @@ static void find_perf_events(struct findings *findings)
 		findings_add(findings, "perf events", FINDING_OK, "of a whole CPU");
 		return;
 	}
-	filtered = seccomp_remedy("perf_event_open", -code, seccomp, sizeof(seccomp));
+	/* Engines' filters allow it to those who have the capability. */
+	filtered = capability_check(NULL) < 0
+			   ? NULL
+			   : seccomp_remedy("perf_event_open", -code, seccomp, sizeof(seccomp));
 	set_remedy(findings_add(findings, "perf events", FINDING_MISSING, "perf_event_open: %s",
 				strerror(code)),
 		   filtered	    ? filtered
@@ -244,19 +248,28 @@ static void find_perf_events(struct findings *findings)
 				    : paranoid_remedy());
 }
 
+#define ROOT_CGROUP  1 /* the inode of the root of all */
+#define CGROUP_MOUNT "in a container, -v /sys/fs/cgroup:/sys/fs/cgroup:ro"
+
 static void find_cgroups(struct findings *findings)
 {
-	struct statfs status;
+	own(own_free) char *point = cgroups_mount_point();
+	struct stat status;
 
-	if (statfs("/sys/fs/cgroup", &status) == 0 && status.f_type == CGROUP2_SUPER_MAGIC)
+	if (!point)
+		set_remedy(findings_add(findings, "control groups", FINDING_LIMITED,
+					"none of version 2 are mounted: --cgroup and names of "
+					"services and containers do not work"),
+			   "boot with systemd.unified_cgroup_hierarchy=1; " CGROUP_MOUNT);
+	else if (stat(point, &status) == 0 && status.st_ino == ROOT_CGROUP)
 		findings_add(findings, "control groups", FINDING_OK,
-			     "/sys/fs/cgroup is of version 2");
+			     "%s has all of this machine, of version 2", point);
 	else
 		set_remedy(findings_add(findings, "control groups", FINDING_LIMITED,
-					"/sys/fs/cgroup is not of version 2: --cgroup and names of "
-					"services and containers do not work"),
-			   "boot with systemd.unified_cgroup_hierarchy=1; in a container, "
-			   "-v /sys/fs/cgroup:/sys/fs/cgroup:ro");
+					"%s has those of this container only: others have numbers, "
+					"and no names of services and containers",
+					point),
+			   CGROUP_MOUNT);
 }
 
 static void find_namespace(struct findings *findings)
