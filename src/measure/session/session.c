@@ -316,6 +316,11 @@ void session_ended(const struct session *session, uint64_t *ret_due, uint64_t *r
 	*ret_due = end < session->stopped ? end : session->stopped;
 }
 
+bool session_command_runs(struct session *session)
+{
+	return session->plan->command && !launch_has_ended(&session->launch);
+}
+
 int session_command_status(struct session *session)
 {
 	return launch_status(&session->launch);

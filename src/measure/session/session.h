@@ -128,6 +128,8 @@ void session_ended(const struct session *session, uint64_t *ret_due, uint64_t *r
 struct thread_list;
 int session_threads(const struct session *session, struct thread_list *list);
 
+/* Whether there is a launched command that still runs. */
+bool session_command_runs(struct session *session);
 /* Waits for the launched command; its exit status as a shell shows it. -1: none was launched. */
 int session_command_status(struct session *session);
 

@@ -57,7 +57,8 @@ void delays_tell_end(const struct delays *delays)
 	put_part(parts, &used, delays->stopped, delays->counted, "for the last counts");
 	put_part(parts, &used, delays->counted, delays->named, "for names");
 	put_part(parts, &used, delays->named, delays->written, "for the report");
-	put_part(parts, &used, delays->written, now, "to detach and clean up");
+	put_part(parts, &used, 0, delays->awaited_ns, "for the command to end");
+	put_part(parts, &used, delays->written + delays->awaited_ns, now, "to detach and clean up");
 	if (!delays->launched)
 		snprintf(helpers, sizeof(helpers), ", its readers of files %.2f s",
 			 cpu_seconds(RUSAGE_CHILDREN));

@@ -17,6 +17,7 @@ struct delays {
 	uint64_t counted; /* the last counts are in the tally */
 	uint64_t named;
 	uint64_t written;
+	uint64_t awaited_ns; /* for how long the command went on since then */
 	bool launched; /* there is a command, whose CPU time must not be told as that of helpers */
 };
 

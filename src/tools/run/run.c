@@ -378,6 +378,17 @@ static void own_session_close(struct session **session)
 			     limit);
 }
 
+/* The report is there, and the command may go on: its end and status are waited for. */
+static void await_command(struct run_state *state, struct session *session, int *ret_status)
+{
+	uint64_t from = monotonic_ns();
+
+	if (session_command_runs(session))
+		message_note("the command goes on; waiting for its end");
+	*ret_status = session_command_status(session);
+	state->delays.awaited_ns = monotonic_ns() - from;
+}
+
 static int open_and_measure(struct run_state *state, struct trigger *trigger, int *ret_status,
 			    struct error *err)
 {
@@ -428,7 +439,7 @@ static int open_and_measure(struct run_state *state, struct trigger *trigger, in
 	r = sinks_finish(&state->sinks, err);
 	if (r < 0)
 		return r;
-	*ret_status = session_command_status(session);
+	await_command(state, session, ret_status);
 	if (state->report.grew && *ret_status <= 0)
 		*ret_status = EXIT_CLASS_MORE;
 	return 0;

@@ -207,14 +207,19 @@ static void put_amount(struct bytes *bytes, const struct profile_meta *meta, uin
 /* A measurement is not about itself. */
 static void tell_own(const struct run_report *report)
 {
+	char count[QUANTITY_SIZE];
+
 	if (!report->own_events || report->reported)
 		return;
-	if (report->meta.timed || report->meta.threads)
+	if (report->meta.timed || report->meta.threads) {
 		message_note("this process is left out (--self shows it)");
+		return;
+	}
+	if (report->meta.summed)
+		snprintf(count, sizeof(count), "%" PRIu64 " events", report->own_events);
 	else
-		message_note("own work: %" PRIu64 " %s, left out (--self shows it)",
-			     report->own_events,
-			     report->meta.summed ? "events" : quantity_unit(&report->meta));
+		quantity_text(&report->meta, report->own_events, count);
+	message_note("own work: %s, left out (--self shows it)", count);
 }
 
 static int tell_total(const struct run_report *report, const struct summary *summary)

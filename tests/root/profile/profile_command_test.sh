@@ -26,6 +26,9 @@ measure_command -F 499 0.3 -- "$programs/nested" 1000
 closing
 calculates "$samples <= 0.3 * 499 * 1.1 + 5 && $samples > 0"
 check $? "a duration ends the measurement before the command ends" "$samples"
+says "and says that the command goes on" '^the command goes on; waiting for its end$'
+measure_command -F 499 0.3 -- sleep 2
+says "what was waited for is told" '^ended [0-9.]+ s late: 1\.[0-9] s for the command to end' "$err"
 measure -F 99 -- "$programs/nested" 50
 says "the title names the command" "^Sampling at 99 Hertz of '$programs/nested' by user \\+ kernel stack" "$out"
 
