@@ -81,6 +81,12 @@ python3 -c 'import csv, sys
 rows = list(csv.reader(open(sys.argv[1])))
 sys.exit(any(len(row) != 7 for row in rows) or not any(", " in row[4] for row in rows))' x.csv
 check $? "names with commas are quoted" "$(cat x.csv)"
+printf 'x;=1+1;@SUM(A1),"b;-c;+d 5\n' >formula.folded
+$profile -q --from formula.folded --format csv >formula.csv
+python3 -c 'import csv
+names = sorted(row["function"] for row in csv.DictReader(open("formula.csv")))
+raise SystemExit(names != sorted(["x", chr(39) + "=1+1", chr(39) + "@SUM(A1),\"b", chr(39) + "-c", chr(39) + "+d"]))'
+check $? "names that a spreadsheet would compute are text" "$(cat formula.csv)"
 
 refused() { # NAME WORDS OPTION ...
 	local name=$1 words=$2

@@ -22,6 +22,18 @@ uint32_t function_rows_view(const struct report_options *options)
 	return options->show_cgroup ? view | PROFILE_VIEW_CGROUP : view;
 }
 
+/* Names are untrusted, and a spreadsheet would compute some: it shows what is behind a "'". */
+static void guard(struct bytes *cell, char separator)
+{
+	if (separator == ',' && cell->used && strchr("=+-@", cell->start[0])) {
+		bytes_char(cell, ' ');
+		if (cell->failed)
+			return;
+		memmove(cell->start + 1, cell->start, cell->used - 1);
+		cell->start[0] = '\'';
+	}
+}
+
 static void put_cell(struct rows *rows, const char *text, size_t size)
 {
 	bool quoted =
@@ -50,6 +62,8 @@ static void put_row(struct rows *rows, const struct function_row *row)
 			function_column_put(&rows->cell, column, rows->profile, row, true);
 		else
 			function_column_put_head(&rows->cell, column, rows->profile->meta);
+		if (row && function_column_is_text(column))
+			guard(&rows->cell, rows->separator);
 		if (rows->cell.used)
 			put_cell(rows, rows->cell.start, rows->cell.used);
 	}

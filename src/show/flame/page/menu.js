@@ -119,7 +119,9 @@ function listenForMenus() {
 /* ---- the table as a file ---- */
 
 function saveTable() {
-	const compare = state.tree.base !== null, quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+	const compare = state.tree.base !== null;
+	/* Names are untrusted, and a spreadsheet would compute some: it shows what is behind a "'". */
+	const quoted = (text) => `"${/^[=+@-]/.test(text) ? "'" : ""}${text.replaceAll('"', '""')}"`;
 	const rows = table.list.map((it) => [it.self, it.total, ...compare ? [it.baseSelf, it.base] : [],
 		quoted(it.frame.name), quoted(it.frame.module)].join(","));
 	const { unit } = state.tree.head, of = unit === "samples" || unit === "events" ? "" : `-${unit}`;
