@@ -53,7 +53,8 @@ static void check(const struct wire_java_process *is)
 	if (!is->n_heaps || is->n_heaps > JAVA_HEAPS || is->low >= is->high ||
 	    is->interpreter_low < is->low || is->interpreter_high > is->high ||
 	    is->entry_low < is->interpreter_low || is->entry_high > is->interpreter_high ||
-	    is->header_size * 8u + is->block_header > JAVA_HEADER_ROOM)
+	    is->header_size * 8u + is->block_header > JAVA_HEADER_ROOM ||
+	    (is->chunk_stack && is->oop_size != 4 && is->oop_size != 8))
 		abort();
 	for (uint32_t i = 0; i < is->n_heaps; i++)
 		if (is->heaps[i].low < is->low || is->heaps[i].high > is->high)
@@ -65,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct wire_java exports = {
 		.exports = { 0x100, 0x108, 0x110, 0x118, 0x120, 0x128, 0x130, 0x138, 0x140, 0x148,
 			     0x150 },
+		.variables = { 0x200, 0x210, 0x220, 0x230, 0x240, 0x250, 0x260 },
 	};
 	const struct java_memory memory = { read_bytes, NULL };
 	struct wire_java_process process;

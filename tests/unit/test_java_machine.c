@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "interpreters/java_frozen.h"
 #include "interpreters/java_machine.h"
 
 #define SIZE	  0x40000
@@ -371,12 +372,117 @@ static void forged_memory_is_bounded(void **state)
 	}
 }
 
+#define VARIABLES 0x200 /* 16 bytes each */
+#define FLAGS	  0x3a000
+
+static const struct wire_java with_variables = {
+	.exports = { 0x100, 0x108, 0x110, 0x118, 0x120, 0x128, 0x130, 0x138, 0x140, 0x148, 0x150 },
+	.variables = { 0x200, 0x210, 0x220, 0x230, 0x240, 0x250, 0x260 },
+};
+
+static void option(uint32_t number, const char *text, uint8_t value)
+{
+	put(FLAGS + number * 24 + 8, text ? name(text) : 0);
+	put(FLAGS + number * 24, FLAGS + 0x1000 + number);
+	made.bytes[FLAGS + 0x1000 + number] = value;
+}
+
+/* As JDK 25 keeps frames of virtual threads, with objects' addresses of `oop` bytes. */
+static void make_frozen(uint32_t oop, const char *without)
+{
+	const uint32_t values[JAVA_N_VARIABLES] = {
+		[JAVA_CHUNK_STACK] = 48,  [JAVA_CHUNK_SP] = 24,	      [JAVA_CHUNK_BOTTOM] = 28,
+		[JAVA_CHUNK_PARENT] = 40, [JAVA_CHUNK_OF] = 40 + oop, [JAVA_TAIL] = 32,
+	};
+
+	make(make_25, without);
+	for (uint32_t i = 0; i < JAVA_N_VARIABLES; i++)
+		put_int(VARIABLES + 16 * i, values[i]);
+	global("CompressedOops", "_base", 0x800000000);
+	global("CompressedOops", "_shift", 3);
+	global("JVMFlag", "flags", FLAGS);
+	global("JVMFlag", "numFlags", 4);
+	member("JVMFlag", "_name", 8);
+	member("JVMFlag", "_addr", 0);
+	type("JVMFlag", 24);
+	option(0, "UseCompressedOops", 1);
+	option(1, "UseZGC", 0);
+	option(2, "UseShenandoahGC", 0);
+	option(3, NULL, 0);
+}
+
+static struct wire_java_process described(const struct wire_java *with)
+{
+	struct wire_java_process process;
+	const char *why;
+
+	assert_int_equal(java_machine_read(&memory, with, 0, &process, &why), 0);
+	assert_int_equal(process.refused, 0);
+	return process;
+}
+
+static void frames_in_the_heap_are_described(void **state)
+{
+	struct wire_java_process process;
+
+	(void)state;
+	make_frozen(4, NULL);
+	process = described(&with_variables);
+	assert_int_equal(process.chunk_stack, 48);
+	assert_int_equal(process.chunk_bottom, 28);
+	assert_int_equal(process.tail, 32);
+	assert_int_equal(process.oop_size, 4);
+	assert_int_equal(process.oop_shift, 3);
+	assert_true(process.oop_base == 0x800000000);
+	assert_int_equal(process.enter_return, VARIABLES);
+	assert_false(java_frozen_is_early(&with_variables, &process));
+	make_frozen(8, NULL);
+	process = described(&with_variables);
+	assert_int_equal(process.oop_size, 8);
+	/* Without symbols the rest is as before. */
+	process = described(&exports);
+	assert_int_equal(process.chunk_stack, 0);
+	assert_false(java_frozen_is_early(&exports, &process));
+}
+
+static void frames_in_the_heap_are_not_guessed(void **state)
+{
+	static const char *const lacks[] = { "CompressedOops._base", "CompressedOops._shift",
+					     "JVMFlag.flags", "JVMFlag.numFlags", "JVMFlag._name" };
+	struct wire_java_process process;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++) {
+		make_frozen(4, lacks[i]);
+		process = described(&with_variables);
+		assert_int_equal(process.chunk_stack, 0);
+	}
+	make_frozen(4, NULL);
+	option(1, "UseZGC", 1); /* objects move at any time */
+	assert_int_equal(described(&with_variables).chunk_stack, 0);
+	make_frozen(4, NULL);
+	option(2, "UseShenandoahGC", 1);
+	assert_int_equal(described(&with_variables).chunk_stack, 0);
+	make_frozen(12, NULL);
+	assert_int_equal(described(&with_variables).chunk_stack, 0);
+	make_frozen(4, NULL);
+	put_int(VARIABLES + 16 * JAVA_TAIL, 4096);
+	assert_int_equal(described(&with_variables).chunk_stack, 0);
+	make_frozen(4, NULL);
+	put_int(VARIABLES + 16 * JAVA_CHUNK_STACK, 0); /* its first classes are not loaded yet */
+	process = described(&with_variables);
+	assert_int_equal(process.chunk_stack, 0);
+	assert_true(java_frozen_is_early(&with_variables, &process));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_machine_is_described),
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(one_that_begins_is_not_ready),
+		cmocka_unit_test(frames_in_the_heap_are_described),
+		cmocka_unit_test(frames_in_the_heap_are_not_guessed),
 		cmocka_unit_test(forged_memory_is_bounded),
 	};
 

@@ -24,10 +24,26 @@ enum java_export {
 	JAVA_N_EXPORTS,
 };
 
+/*
+ * Variables that no description has, of virtual threads' frames in the heap. Their values are 0
+ * until the machine has loaded its first classes.
+ */
+enum java_variable {
+	JAVA_ENTER_RETURN, /* where the call returns to by which a virtual thread begins */
+	JAVA_CHUNK_STACK,  /* offset in a chunk of frames, a StackChunk: where its words begin, ...
+			    */
+	JAVA_CHUNK_SP,	   /* ... which of them the first frame's stack pointer is at, */
+	JAVA_CHUNK_BOTTOM, /* the end of the last one's, */
+	JAVA_CHUNK_PARENT, /* the chunk of the frames behind those, */
+	JAVA_CHUNK_OF,	   /* and the Continuation whose frames they are */
+	JAVA_TAIL,	   /* offset in a Continuation: of its innermost chunk */
+	JAVA_N_VARIABLES,
+};
+
 /* Addresses of these variables in the file, which are below 4 GiB. */
 struct wire_java {
 	__u32 exports[JAVA_N_EXPORTS];
-	__u32 reserved;
+	__u32 variables[JAVA_N_VARIABLES]; /* 0: the file has none, or does not tell where */
 };
 
 #define JAVA_HEAPS	 4   /* of a code cache: 3, or 4 with a hot heap */
@@ -78,10 +94,16 @@ struct wire_java_process {
 		const_flags;
 	__u16 pool_size, pool_holder, pool_file, class_name, symbol_length, symbol_text;
 	__u16 const_words; /* size of a ConstMethod with its tables, in words */
-	__u16 reserved[2];
+	/* Frames in the heap, as enum java_variable; `chunk_stack` is 0 if they are not followed.
+	 */
+	__u16 chunk_stack, chunk_sp, chunk_bottom, chunk_parent, chunk_of, tail;
+	__u8 oop_size, oop_shift; /* an object's address in another one: bytes, and if 4, ... */
+	__u8 reserved[2];
+	__u64 oop_base;	    /* ... it is counted from there, in units of 1 << oop_shift */
+	__u64 enter_return; /* address of that variable */
 };
 
-_Static_assert(sizeof(struct wire_java_process) == 256, "no padding");
+_Static_assert(sizeof(struct wire_java_process) == 288, "no padding");
 
 #define JAVA_MAX_PROCESSES 512
 
@@ -95,6 +117,7 @@ enum java_kind {
 	JAVA_STUBS,	   /* many, which keep frame pointers */
 	JAVA_CONTINUATION, /* of virtual threads, the same */
 	JAVA_BARRIER,	   /* of these: where a frame returns to whose callers are in the heap */
+	JAVA_TO_HEAP,	   /* the same, and the walk goes on there */
 	JAVA_VTABLE,	   /* dispatches, or takes arguments for native code, without a frame */
 	JAVA_ADAPTER,	   /* between interpreted and compiled code: without a frame */
 	JAVA_LINKER,	   /* of method handles, between interpreted functions: the same */
@@ -140,6 +163,15 @@ struct java_steps {
 	__u64 fp; /* or where in what was pushed it is; 0: it was not */
 };
 
+/* Frames in the heap that a walk goes through (languages/java_frozen.bpf.h). */
+struct java_frozen {
+	__u64 chunk; /* its address; 0: the walk is on a stack */
+	__u64 at;    /* up to there its frames were walked */
+	__u64 end;   /* of its frames */
+	/* Where the walk goes on on the stack, behind the last chunk. */
+	__u64 pc, sp, fp;
+};
+
 /* A walk of Java's stack (languages/java.bpf.h). */
 struct java_walk {
 	struct wire_java_process is;
@@ -159,6 +191,7 @@ struct java_walk {
 	struct java_candidates found;
 	struct java_tables tables;
 	struct java_steps steps;
+	struct java_frozen frozen;
 	__u64 scope[2];		      /* bytes of compressed numbers */
 	__u64 chains[2][JAVA_SCOPES]; /* functions inlined in each other, the innermost first */
 	__u8 header[JAVA_HEADER_ROOM];

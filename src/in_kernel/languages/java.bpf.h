@@ -37,6 +37,7 @@ static __always_inline bool java_find_state(struct scratch *slot, __u32 number)
 
 	(void)number;
 	java->kind = JAVA_NONE;
+	java->frozen.chunk = 0;
 	java->is.low = 0;
 	java->is.high = 0;
 	interp->reason = WIRE_SCRIPT_EARLY;

@@ -2,7 +2,7 @@
 /*
  * The step from a frame of HotSpot's generated code to its caller: by what is at its address, and
  * by whether it is at a call (languages/java_frames.bpf.h), was interrupted (java_leaves.bpf.h and
- * java_interpreted.bpf.h), or is a stub (java_stubs.bpf.h).
+ * java_interpreted.bpf.h), is a stub (java_stubs.bpf.h), or in the heap (java_frozen.bpf.h).
  */
 #ifndef STACKTALLY_LANGUAGES_JAVA_STEP_BPF_H
 #define STACKTALLY_LANGUAGES_JAVA_STEP_BPF_H
@@ -19,6 +19,7 @@
 #include "languages/interp_run.bpf.h"
 #include "languages/java_blobs.bpf.h"
 #include "languages/java_frames.bpf.h"
+#include "languages/java_frozen.bpf.h"
 #include "languages/java_interpreted.bpf.h"
 #include "languages/java_leaves.bpf.h"
 #include "languages/java_names.bpf.h"
@@ -118,8 +119,12 @@ __noinline int java_step_stub(__u32 number)
 /* Takes the slot's walk to the caller of a frame of generated code. */
 static __always_inline int java_step(__u32 number)
 {
-	int end = java_step_method(number);
+	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	int end;
 
+	if (slot && slot->interp.java_walk.frozen.chunk)
+		return java_step_frozen(number);
+	end = java_step_method(number);
 	return end == JAVA_GO_ON ? java_step_stub(number) : end;
 }
 

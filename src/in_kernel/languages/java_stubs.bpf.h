@@ -19,6 +19,7 @@
 #include "languages/interp_run.bpf.h"
 #include "languages/java_blobs.bpf.h"
 #include "languages/java_frames.bpf.h"
+#include "languages/java_frozen.bpf.h"
 #include "languages/java_interpreted.bpf.h"
 #include "languages/java_leaves.bpf.h"
 
@@ -613,11 +614,14 @@ static __always_inline int java_stub(struct scratch *slot, __u32 number)
 			end = java_called_stub(number);
 		return end == JAVA_GO_ON ? java_stub_leaf(number) : end;
 	}
-	/* The frames between are in the heap; the frame pointer is that of the first one below. */
+	/* The frames between are in the heap; the frame pointer is that of the first one behind. */
 	if (blob->kind == JAVA_CONTINUATION && read_word(&bytes, slot->walk.pc - 8) &&
 	    !is_call(bytes)) {
+		int end;
+
 		slot->interp.java_walk.kind = JAVA_BARRIER;
-		return java_go_by_fp(slot, number);
+		end = java_thaw(number);
+		return end == JAVA_GO_ON ? java_go_by_fp(slot, number) : end;
 	}
 	/* Native code has called it. */
 	if (blob->kind == JAVA_ENTRY && blob->frame >= 16)

@@ -83,6 +83,14 @@ struct java_memory {
 	FIELD(CODELET_DESCRIPTION, "InterpreterCodelet", "_description")                           \
 	FIELD(CODELET_SIZE, "InterpreterCodelet", "_size")                                         \
 	FIELD(CALL_STUB_RETURN, "StubRoutines", "_call_stub_return_address")                       \
+	FIELD(OOPS_BASE, "CompressedOops", "_base")                                                \
+	FIELD(OOPS_SHIFT, "CompressedOops", "_shift")                                              \
+	FIELD(OOPS_BASE_BEFORE, "CompressedOops", "_narrow_oop._base")                             \
+	FIELD(OOPS_SHIFT_BEFORE, "CompressedOops", "_narrow_oop._shift")                           \
+	FIELD(FLAGS, "JVMFlag", "flags")                                                           \
+	FIELD(N_FLAGS, "JVMFlag", "numFlags")                                                      \
+	FIELD(FLAG_NAME, "JVMFlag", "_name")                                                       \
+	FIELD(FLAG_VALUE, "JVMFlag", "_addr")                                                      \
 	FIELD(POINT_PC, "PcDesc", "_pc_offset")                                                    \
 	FIELD(POINT_SCOPE, "PcDesc", "_scope_decode_offset")
 
@@ -91,7 +99,8 @@ struct java_memory {
 	SIZE(HEAP_BLOCK, "HeapBlock")                                                              \
 	SIZE(CONST_METHOD, "ConstMethod")                                                          \
 	SIZE(CONSTANT_POOL, "ConstantPool")                                                        \
-	SIZE(POINT, "PcDesc")
+	SIZE(POINT, "PcDesc")                                                                      \
+	SIZE(FLAG, "JVMFlag")
 /* clang-format on */
 
 #define JAVA_FIELD_ID(id, ...) JAVA_##id,

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "interpreters/java_frozen.h"
+
 #define MAX_ADDRESS   (1ull << 47)
 #define MAX_CACHE     (2ull << 30) /* bytes of a code cache: branches in it have 32 bits */
 #define MAX_CODELETS  1024	   /* of the interpreter; 270 are usual */
@@ -380,6 +382,7 @@ int java_machine_read(const struct java_memory *memory, const struct wire_java *
 	if (r > 0)
 		return refuse(ret_process, "addresses", ret_why);
 	process.excluded = major >= EXCLUDES_ZERO;
+	java_frozen_read(memory, exports, bias, &fields, &process);
 	*ret_process = process;
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "interpreters/java_frozen.h"
 #include "interpreters/java_machine.h"
 
 /*
@@ -117,7 +118,8 @@ static bool describe(struct java_machines *machines, struct java_machine *machin
 	process.interpreter = machine->interpreter;
 	process.number = ++machines->last;
 	machine->written = bpf_map_update_elem(machines->map, &key, &process, BPF_ANY) == 0;
-	return false;
+	return machine->tries < TRIES_TO_REFUSE &&
+	       java_frozen_is_early(&machine->exports, &process);
 }
 
 void java_machines_try(struct java_machines *machines, uint64_t now)

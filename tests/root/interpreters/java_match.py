@@ -10,6 +10,7 @@ import sys
 
 METHOD = re.compile(r"[\w$]+(\.[\w$<>-]+)+( \([\w.$]*:\d+\))?")
 LAST = "java_oracle.report"
+ENTER = "jdk.internal.vm.Continuation.enterSpecial"
 
 
 def plain(frame, lines):
@@ -25,6 +26,9 @@ def read(path, lines):
         for line in file:
             stack, _, count = line.rstrip("\n").rpartition(" ")
             frames = [plain(frame, lines) for frame in stack.split(";")]
+            # A virtual thread does not know of the thread that runs it.
+            if ENTER in frames:
+                frames = frames[frames.index(ENTER) + 1:]
             frames = [frame for frame in frames if METHOD.fullmatch(frame) or frame.startswith("[java: ")]
             last = [i for i, frame in enumerate(frames) if frame.split(" ")[0] == LAST]
             if last:

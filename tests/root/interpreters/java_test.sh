@@ -19,8 +19,9 @@ javac --release 17 -d "$tmp/classes" "$here/java_oracle.java" 2>"$err" || {
 	finish
 }
 
-# oracle NAME WARM OPTION...: runs the oracle with the options of java, and compares; with $lines, lines too
-lines=''
+# oracle NAME WARM OPTION...: runs the oracle with the options of java, and compares; with $lines, lines too; with
+# $virtual, its second thread is a virtual one
+lines='' virtual=''
 oracle() {
 	local name=$1 warm=$2 all same at=$tmp
 	if [ -n "$root" ]; then
@@ -30,7 +31,7 @@ oracle() {
 	rm -f "$at/account"
 	# shellcheck disable=SC2086 # one word, or none
 	count_ready ${lines:+--$lines} -f "$libc:mkdir" -- ${root:+unshare -m sh "$tmp/in" "$root"} "$java" -Xmx256m "${@:3}" \
-		-cp "${at#"$root"}/classes" java_oracle "${at#"$root"}/account" "$warm" 200
+		-cp "${at#"$root"}/classes" java_oracle "${at#"$root"}/account" "$warm" 200 $virtual
 	python3 "$here/java_match.py" "$out" "$at/account" $lines >"$tmp/matched" 2>&1
 	same=$(tail -n 1 "$tmp/matched") all=$(wc -l <"$at/account")
 	[ "$all" = 200 ] && [ "$same" = 200 ]
@@ -66,12 +67,21 @@ for of in ${TEST_ALL:+trixie:21 trixie:25 sid:26}; do
 		oracle "Java $version" 3000
 		lines=lines
 		oracle "Java $version, interpreted, with lines" 10 -Xint
-		count_ready -f "$libc:mkdir" -- unshare -m sh "$tmp/in" "$root" "$java" -Xmx256m \
+		# Most of the frames of a virtual thread that has waited are in the heap.
+		virtual=virtual
+		oracle "Java $version, interpreted, frames in the heap, with lines" 10 -Xint
+		lines=''
+		oracle "Java $version, frames in the heap" 3000
+		oracle "Java $version, frames in the heap, wide addresses" 3000 -XX:-UseCompressedOops
+		oracle "Java $version, frames in the heap, all compiled" 100 -Xcomp
+		virtual=''
+		# Where objects move while threads run, they are not followed.
+		count_ready -f "$libc:mkdir" -- unshare -m sh "$tmp/in" "$root" "$java" -Xmx256m -XX:+UseZGC \
 			-cp /tmp/java_oracle/classes java_oracle /tmp/java_oracle/account 1000 40 virtual
 		frozen=$(counted ';Thread::call_run.*Continuation\.run;\[java: frozen frames\];java_oracle[^;]*;.*mkdir$')
-		virtual=$(counted 'VirtualThread\.run.*mkdir$')
-		calculates "$frozen >= 1 && $virtual == 20"
-		check $? "Java $version: frozen frames are told" "$frozen of $virtual; $(grep -m 1 VirtualThread "$out" | cut -c 1-400)"
+		in_virtual=$(counted 'VirtualThread\.run.*mkdir$')
+		calculates "$frozen >= 1 && $in_virtual == 20"
+		check $? "Java $version, ZGC: frozen frames are told" "$frozen of $in_virtual; $(grep -m 1 VirtualThread "$out" | cut -c 1-400)"
 	else
 		skip "Java $version" "$(tail -n 1 "$err")"
 	fi

@@ -152,6 +152,7 @@ static struct java_walk *begin(const struct interpreter_start *start,
 	replay.slot.interp.language = LANGUAGE_JAVA;
 	replay.slot.interp.java_walk.is = start->machine;
 	replay.slot.interp.java_walk.kind = JAVA_NONE;
+	replay.slot.interp.java_walk.frozen.chunk = 0;
 	replay.slot.window.size = 0;
 	replay.slot.walk = (struct unwind_walk){
 		.pc = start->pc,
