@@ -10,6 +10,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -347,34 +349,67 @@ static void test_many_mappings(void **state)
 
 struct loaded {
 	pid_t pid;
-	void *code; /* in the loaded library */
+	int input;  /* it ends when this is closed */
+	char *code; /* in the loaded library */
 };
 
-/* Starts a child that has loaded a library by that path. */
+/* Where a library's function is from its beginning on. */
+static size_t offset_of(const char *path, const char *function)
+{
+	void *library = dlopen(path, RTLD_LAZY), *code = library ? dlsym(library, function) : NULL;
+	Dl_info info;
+	size_t offset;
+
+	assert_true(code && dladdr(code, &info));
+	offset = (size_t)((char *)code - (char *)info.dli_fbase);
+	dlclose(library);
+	return offset;
+}
+
+/* The beginning of a library in a process. */
+static char *beginning(pid_t pid, const char *path)
+{
+	char name[64], line[512];
+	uint64_t start = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	file = fopen(name, "r");
+	assert_non_null(file);
+	while (!start && fgets(line, sizeof(line), file))
+		if (strstr(line, path))
+			sscanf(line, "%" SCNx64, &start);
+	fclose(file);
+	assert_true(start != 0);
+	return (char *)(uintptr_t)start;
+}
+
+/* Starts a small program that has loaded a library by that path: cat, which has copied a byte. */
 static struct loaded start_loaded(const char *path)
 {
 	struct loaded loaded;
-	int to_us[2];
+	int to_it[2], to_us[2];
+	char byte;
 
-	assert_int_equal(pipe(to_us), 0);
-	fflush(NULL);
+	assert_int_equal(pipe2(to_it, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(to_us, O_CLOEXEC), 0);
 	loaded.pid = fork();
 	assert_true(loaded.pid >= 0);
 	if (loaded.pid == 0) {
-		void *library = dlopen(path, RTLD_LAZY);
-		void *code = library ? dlsym(library, "EVP_DigestInit_ex") : NULL;
-
 		end_with_us();
-		if (write(to_us[1], &code, sizeof(code)) != sizeof(code))
-			_exit(1);
-		for (;;)
-			pause();
+		dup2(to_it[0], STDIN_FILENO);
+		dup2(to_us[1], STDOUT_FILENO);
+		setenv("LD_PRELOAD", path, 1);
+		execlp("cat", "cat", NULL);
+		_exit(1);
 	}
-	assert_int_equal(read(to_us[0], &loaded.code, sizeof(loaded.code)),
-			 (ssize_t)sizeof(loaded.code));
-	close(to_us[0]);
+	close(to_it[0]);
 	close(to_us[1]);
-	assert_non_null(loaded.code);
+	assert_int_equal(write(to_it[1], "x", 1), 1);
+	assert_int_equal(read(to_us[0], &byte, 1), 1);
+	close(to_us[0]);
+	loaded.input = to_it[1];
+	loaded.code = beginning(loaded.pid, path) + offset_of(path, "EVP_DigestInit_ex");
 	return loaded;
 }
 
