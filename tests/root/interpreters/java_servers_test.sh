@@ -56,7 +56,7 @@ whole() {
 	all=$(counted '.*') cut=$(counted '\[unwind: ') ours=$(counted 'java_shop\.')
 	rooted=$(counted ";Thread::call_run\\(\\);.*;$begins;.*;java_[a-z]*\\\$Shop\.doGet;java_shop\.page")
 	echo "# $name: $all samples, $cut not complete, $ours of the shop, $rooted of these with their root; $(cat "$tmp/pages") pages"
-	calculates "$all > 500 && $cut <= 0.01 * $all"
+	calculates "$all >= 100 && $cut <= 0.01 * $all"
 	check $? "$name: 99 % of samples are complete" \
 		"$cut of $all are not: $(grep '\[unwind: ' "$out" | head -n 3 | rev | cut -c 1-200 | rev)"
 	# In the others a function is not exact, or frames are in the heap.

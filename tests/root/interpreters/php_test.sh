@@ -121,7 +121,7 @@ S
 		oracle "$1, opcache.jit=$mode" "$libc" "$root/tmp" "${@:2}" "${jit[@]}"
 		sample_ready -F 997 -U -- "${@:2}" "${jit[@]}" /tmp/jitted.php
 		ran=$(total)
-		read -r whole wrong < <(calls 'jitted[.]php' '>{main}' '{main}>work' 'work>used' 'work>handle' 'handle>leaf' \
+		read -r whole wrong < <(calls 'jitted[.]php' '>{main}' '{main}>used' '{main}>work' 'work>used' 'work>handle' 'handle>leaf' \
 			'handle>order' 'order>key2')
 		calculates "$ran > 100 && $whole > 0.95 * $ran && $wrong == 0"
 		check $? "$1, opcache.jit=$mode: samples have their functions" "$whole of $ran, $wrong wrong"
