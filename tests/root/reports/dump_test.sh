@@ -60,7 +60,14 @@ has_stack() {
 }
 has_stack transfer-1 take_one_then_other
 has_stack transfer-2 take_other_then_one
+# Other programs may have the CPUs for all of the 20 ms, which the dump then says.
+cp "$out" "$tmp/first"
+for _ in 1 2 3 4; do
+	stack runner | grep -qxF '[no' || break
+	measure --dump -p "$server"
+done
 has_stack runner run
+cp "$tmp/first" "$out"
 has_stack reader read_nothing
 has_stack parent wait_for_child
 has_stack hangs main

@@ -140,13 +140,14 @@ says "a process that ends meanwhile" "did not occur in process $brief, which has
 
 # ---- parts
 strip -o "$tmp/stripped" "$programs/ratio"
-"$tmp/stripped" 60000 >"$fate" &
+# where no package has debug information for the C library
+unshare -m sh -c 'if [ -d /usr/lib/debug ]; then mount -t tmpfs none /usr/lib/debug; fi; exec "$@"' sh \
+	"$tmp/stripped" 60000 >"$fate" &
 started+=("$!")
-# without_debug ARGUMENT...: profile, where no package has debug information for the C library
+await 10 grep -qx stripped "/proc/$!/comm"
+# without_debug ARGUMENT...: profile, which has none either
 without_debug() {
-	# shellcheck disable=SC2016 # the inner shell's
-	unshare -m sh -c 'if [ -d /usr/lib/debug ]; then mount -t tmpfs none /usr/lib/debug; fi; exec "$@"' sh \
-		env -u DEBUGINFOD_URLS "$profile" -f -U -F 199 "$@" 1 >"$out" 2>"$err"
+	nsenter -m -t "${started[-1]}" env -u DEBUGINFOD_URLS "$profile" -f -U -F 199 "$@" 1 >"$out" 2>"$err"
 }
 without_debug --lines -p "$!"
 says "no lines" '^no source lines: .*--symbols lists packages'

@@ -47,10 +47,21 @@ def shape(line):
     return "COLUMNS " + re.sub(NUMBER, "N", " ".join(columns)) if len(columns) > 1 else "FRAME"
 
 
+def unfolded(lines):
+    """With what stands beside in one line each, as wide as the terminal may be."""
+    found = []
+    for line in lines:
+        if line.startswith("  ") and found and BESIDE.match(shape(found[-1])):
+            found[-1] += " " + line.strip()
+        else:
+            found.append(line)
+    return found
+
+
 def shapes(lines):
     """Those of several lines, each block of alike ones as one."""
     found = []
-    for line in lines:
+    for line in unfolded(lines):
         if line.strip():
             is_shape = shape(line)
             if not found or found[-1] != is_shape or is_shape in ("PROCESS",):
