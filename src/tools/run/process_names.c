@@ -61,7 +61,11 @@ int process_names_add(const struct tally *tally, struct names *names)
 		process = find_process(&processes, entry->tgid);
 		if (!process)
 			return -ENOMEM;
-		if (*process->comm && strncmp(process->comm, entry->comm, TALLY_COMM_SIZE) != 0)
+		/* Of intervals, an earlier process may have had this id, and another name. */
+		if (*process->comm &&
+		    (strncmp(process->comm, entry->comm, TALLY_COMM_SIZE) != 0 ||
+		     names_process_by_tgid(names_processes(names), names_n_processes(names),
+					   entry->tgid)))
 			r = names_add_process(names, &(struct names_process){ process->tgid,
 									      process->comm });
 	}
