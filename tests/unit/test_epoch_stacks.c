@@ -341,7 +341,7 @@ static void keeps_timed_stacks(uint32_t epochs_before)
 	assert_int_equal(epoch_stacks_time(f.stacks, &held.stack.hash, 10, 0), 0);
 	assert_int_equal(epoch_stacks_time(f.stacks, &late.stack.hash, 100, 0), 0);
 	flush_times(&f);
-	/* One that ended while the next epoch was drained: nobody has held its stack again. */
+	/* A call that ended while the next epoch was drained: its stack was not held again. */
 	assert_int_equal(epoch_stacks_keep(f.stacks), 0);
 	assert_int_equal(epoch_stacks_time(f.stacks, &held.stack.hash, 1000, 0), 0);
 	flush_times(&f);

@@ -168,7 +168,7 @@ struct java_frozen {
 	__u64 chunk; /* its address; 0: the walk is on a stack */
 	__u64 at;    /* up to there its frames were walked */
 	__u64 end;   /* of its frames */
-	/* Where the walk goes on on the stack, behind the last chunk. */
+	/* Behind the last chunk, the walk continues on the stack here. */
 	__u64 pc, sp, fp;
 };
 

@@ -3,7 +3,7 @@
  * Frames of virtual threads that are in the heap. A thread that has waited goes on with its
  * innermost frames only; the last of them returns to a barrier, and the others are still in chunks,
  * objects that a Continuation has, as they were on the stack, but for frame pointers: a word has
- * how far from it the frame is that it points to. Behind the last chunk the walk goes on on the
+ * how far from it the frame is that it points to. Behind the last chunk, the walk continues on the
  * stack, with Continuation.enterSpecial.
  */
 #ifndef STACKTALLY_LANGUAGES_JAVA_FROZEN_BPF_H

@@ -101,7 +101,7 @@ int kernel_side_explain(const struct kernel_side *side, int code, struct error *
 				       "stackcount: --debug) shows the "
 				       "kernel's reasons",
 				       strerror(-code));
-	/* Who lacks capabilities is told -EPERM; a security module may say the same as the
+	/* Without capabilities the kernel says -EPERM; a security module may say the same as the
 	 * verifier. */
 	if (code == -EACCES && capability_check(NULL) == 0 && !lockdown_mode(mode))
 		return error_set(

@@ -222,8 +222,8 @@ static int open_once(const struct plan *plan, struct trigger *trigger, struct im
 }
 
 /*
- * So often threads may run while the programs are loaded: those that do soon sleep again, and their
- * stacks can be walked then. Threads that nap for a ms at a time run more often.
+ * The most turns on CPUs that threads may have while the programs are loaded: threads with so few
+ * soon sleep again, and their stacks can be walked then. Threads that nap for a ms have more.
  */
 #define TURNS_MOST 8
 
