@@ -54,10 +54,14 @@ static __always_inline __u32 take_saved_registers(const void *at, struct pt_regs
 	return WIRE_END_NONE;
 }
 
-/* Whether the current task's process may have probes. */
-static __always_inline bool may_have_probes(const struct task_struct *task)
+/*
+ * Whether the current task's process may have probes. A global function: where the verifier meets a
+ * pointer that is loaded from the task, it searches all types of the kernel for four names, 0.35
+ * ms.
+ */
+__noinline int may_have_probes(void)
 {
-	const struct mm_struct *mm = TASK_FIELD(task, TASK_CURRENT, mm);
+	const struct mm_struct *mm = TASK_FIELD(current_task(), TASK_CURRENT, mm);
 	const struct mm_struct___6_18 *since_6_18 = (const void *)mm;
 	unsigned long flags = 0;
 
@@ -65,7 +69,7 @@ static __always_inline bool may_have_probes(const struct task_struct *task)
 		flags = TASK_FIELD(since_6_18, TASK_CURRENT, flags.__mm_flags[0]);
 	else if (bpf_core_field_exists(mm->flags))
 		flags = TASK_FIELD(mm, TASK_CURRENT, flags);
-	return flags & MM_HAS_UPROBES;
+	return !!(flags & MM_HAS_UPROBES);
 }
 
 /*
@@ -73,12 +77,11 @@ static __always_inline bool may_have_probes(const struct task_struct *task)
  * and may wait for a CPU there. Moves the walk to the probed instruction. Padding before a function
  * may consist of breakpoints, too: more than one, but for a rare byte.
  */
-static __always_inline void leave_breakpoint(const struct task_struct *task,
-					     struct unwind_walk *walk)
+static __always_inline void leave_breakpoint(struct unwind_walk *walk)
 {
 	__u8 code[2] = { 0 };
 
-	if (!walk->exact || !may_have_probes(task))
+	if (!walk->exact || !may_have_probes())
 		return;
 	if (bpf_probe_read_user(code, sizeof(code), (void *)(walk->pc - sizeof(code))))
 		return;
@@ -108,7 +111,7 @@ static __always_inline __u32 user_registers(const struct pt_regs *ctx, bool in_u
 		if (end)
 			return end;
 		if (BREAKPOINT)
-			leave_breakpoint(task, walk);
+			leave_breakpoint(walk);
 	}
 	return end_of_mode(mode);
 }
