@@ -8,10 +8,6 @@ import subprocess
 import time
 
 
-# The peers' columns: what a row calls them, and their names.
-PEERS = {"bpftrace": "bpftrace", "perf": "perf", "otel": "OpenTelemetry"}
-
-
 def first_line(command):
     try:
         out = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -20,7 +16,7 @@ def first_line(command):
     return (out.stdout or out.stderr).strip().split("\n")[0]
 
 
-def machine(build, peers, otel):
+def machine(build, peers):
     with open("/proc/cpuinfo") as file:
         model = re.search(r"model name\s*: (.*)", file.read())
     with open("/etc/os-release") as file:
@@ -35,9 +31,8 @@ def machine(build, peers, otel):
         "Load before": "%.1f" % os.getloadavg()[0],
         "stacktally": first_line([os.path.join(build, "profile"), "--version"]),
     }
-    commands = {"bpftrace": "bpftrace", "perf": "perf", "otel": otel}
-    for peer, name in PEERS.items():
-        facts[name] = first_line([commands[peer], "--version"]) if peer in peers else "MISSING, not measured"
+    for peer in ("bpftrace", "perf"):
+        facts[peer] = first_line([peer, "--version"]) if peer in peers else "MISSING, not measured"
     return facts
 
 
@@ -75,15 +70,15 @@ def verdict(row):
     most, peer = row["ratio"]
     ratios = [ratio(row, p) for p in (("bpftrace", "perf") if peer == "the better" else (peer,))]
     ratios = [r for r in ratios if r is not None]
-    return f"{most} of {PEERS.get(peer, peer)}'s", max(ratios) <= most if ratios else None
+    return f"{most} of {peer}'s", max(ratios) <= most if ratios else None
 
 
 def table(rows):
-    yield "| what | unit | ours | " + " | ".join(f"{name} | ratio" for name in PEERS.values()) + " | target | reached |"
-    yield "|---|---|---:|" + "---:|---:|" * len(PEERS) + "---|---|"
+    yield "| what | unit | ours | bpftrace | ratio | perf | ratio | target | reached |"
+    yield "|---|---|---:|---:|---:|---:|---:|---|---|"
     for row in rows:
         cells = [row["what"], row["unit"], number(middle(row, "ours"))]
-        for peer in PEERS:
+        for peer in ("bpftrace", "perf"):
             r = ratio(row, peer)
             cells += [number(middle(row, peer)), "" if r is None else f"{r:.2f}"]
         target, reached = verdict(row)
@@ -94,7 +89,7 @@ def table(rows):
 def spread(rows):
     for row in rows:
         for tool, values in row["values"].items():
-            yield (f"- {row['what']}, {PEERS.get(tool, tool)}: " + " ".join(number(v) for v in values) +
+            yield (f"- {row['what']}, {tool}: " + " ".join(number(v) for v in values) +
                    f" {row['unit']}")
 
 
@@ -103,8 +98,7 @@ def document(facts, rows):
              "Written by `make bench` (bench/run): do not edit.", "",
              "Each tool ran in turn, ours first, and that several times; the numbers are medians, "
              "the ratios medians of ours to the peer's of the same round, as machines speed up "
-             "and slow down. bpftrace and perf are those of the distribution's packages; the OpenTelemetry "
-             "eBPF profiler is the program that --peer names.", ""]
+             "and slow down. The peers are those of the distribution's packages.", ""]
     lines += [f"- {name}: {value}" for name, value in facts.items()]
     lines += [""] + list(table(rows))
     lines += [""] + [f"{row['what']}: {row['note']}." for row in rows if row["note"]]

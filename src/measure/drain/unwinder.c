@@ -40,7 +40,7 @@ struct deferred {
 struct unwinder {
 	const struct plan *plan;
 	struct images *images;
-	const struct interpreters *interpreters;
+	struct interpreters *interpreters;
 	struct unwind *unwind;
 	struct deferred **deferred; /* in order of arrival */
 	uint32_t n_deferred, capacity;
@@ -170,6 +170,7 @@ void unwinder_saw(struct unwinder *unwinder, const struct wire_stack *stack)
 
 	if (!unwinder || !stack->n_user)
 		return;
+	interpreters_saw(unwinder->interpreters, (pid_t)stack->tgid);
 	if (stack->end == WIRE_END_NO_PROCESS || stack->flags & WIRE_STACK_ASKED)
 		unwind_missed(unwinder->unwind, (pid_t)stack->tgid);
 	if (!was_seen(unwinder, stack))

@@ -18,6 +18,7 @@
 #include "confined/confined.h"
 #include "elf/export_lookup.h"
 #include "elf/load_segments.h"
+#include "interpreters/idle.h"
 #include "interpreters/java_machines.h"
 #include "interpreters/languages.h"
 
@@ -40,6 +41,8 @@ struct interpreters {
 	struct wire_interpreter list[WIRE_MAX_INTERPRETERS]; /* by number */
 	uint32_t n, n_of_users;				     /* those of files not of root */
 	uint32_t languages;
+	bool spares_idle, begins; /* see interpreters_spare_idle() */
+	struct idle_set idle;	  /* processes that were not met yet */
 	struct java_machines java;
 };
 
@@ -68,6 +71,7 @@ void interpreters_free(struct interpreters *interpreters)
 		return;
 	confined_free(interpreters->readers);
 	java_machines_clear(&interpreters->java);
+	idle_clear(&interpreters->idle);
 	free(interpreters->of_file);
 	free(interpreters);
 }
@@ -184,7 +188,8 @@ static uint32_t read_file(struct interpreters *interpreters, uint32_t file)
 		return 0;
 	interpreters->list[number] = found;
 	interpreters->n_of_users += of_user;
-	interpreters->languages |= 1u << found.language;
+	if (!interpreters->spares_idle)
+		interpreters->languages |= 1u << found.language;
 	return interpreters->n++;
 }
 
@@ -200,12 +205,53 @@ uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file)
 	return interpreters->of_file[file] == NOT_READ ? 0 : interpreters->of_file[file];
 }
 
+bool interpreters_expect(struct interpreters *interpreters, uint32_t file)
+{
+	uint32_t number = interpreters_of_file(interpreters, file);
+
+	if (number)
+		interpreters->languages |= 1u << interpreters->list[number].language;
+	return number != 0;
+}
+
+void interpreters_spare_idle(struct interpreters *interpreters, bool begins)
+{
+	interpreters->spares_idle = true;
+	interpreters->begins = begins;
+}
+
+void interpreters_saw(struct interpreters *interpreters, pid_t tgid)
+{
+	enum language language = idle_take(&interpreters->idle, tgid);
+
+	if (language)
+		interpreters->languages |= 1u << language;
+}
+
+/* A process has an interpreter of a language, or none any more. */
+static int meet(struct interpreters *interpreters, pid_t tgid, enum language language)
+{
+	if (!language) {
+		idle_take(&interpreters->idle, tgid);
+		return 0;
+	}
+	if (interpreters->languages >> language & 1 || idle_has(&interpreters->idle, tgid))
+		return 0;
+	if (interpreters->begins && idle_process(tgid))
+		return idle_add(&interpreters->idle, tgid, language);
+	interpreters->languages |= 1u << language;
+	return 0;
+}
+
 int interpreters_process(struct interpreters *interpreters, pid_t tgid, uint32_t number,
 			 uint64_t bias)
 {
 	const struct wire_interpreter *is =
 		&interpreters->list[number < interpreters->n ? number : 0];
+	int r = meet(interpreters, tgid, is->language);
 
+	if (r < 0)
+		return r;
 	if (is->language != LANGUAGE_JAVA || is->refused) {
 		java_machines_forget(&interpreters->java, tgid);
 		return 0;
@@ -262,7 +308,7 @@ uint32_t interpreters_running(void)
 	DIR *proc = opendir("/proc");
 	uint64_t end = monotonic_ns() + RUNNING_NS;
 	const struct dirent *entry;
-	uint32_t languages = 0;
+	uint32_t languages = 0, found;
 
 	while (proc && monotonic_ns() < end && (entry = readdir(proc))) {
 		char link[sizeof(entry->d_name) + 4], path[PATH_MAX];
@@ -275,7 +321,9 @@ uint32_t interpreters_running(void)
 		if (n <= 0)
 			continue;
 		path[n] = '\0';
-		languages |= languages_of_program(path);
+		found = languages_of_program(path) & ~languages;
+		if (found && !idle_process((pid_t)strtol(entry->d_name, NULL, 10)))
+			languages |= found;
 	}
 	if (proc)
 		closedir(proc);

@@ -35,6 +35,21 @@ DEFINE_OWN(struct interpreters, interpreters_free)
 uint32_t interpreters_of_file(struct interpreters *interpreters, uint32_t file);
 
 /*
+ * Whether a file of the images contains one, whose language is then among interpreters_languages():
+ * for a program that is about to run.
+ */
+bool interpreters_expect(struct interpreters *interpreters, uint32_t file);
+
+/*
+ * Languages are those of processes that are met, not of all files that are read. While `begins` is
+ * set, processes that are idle are met when a stack of theirs comes: interpreters_saw().
+ */
+void interpreters_spare_idle(struct interpreters *interpreters, bool begins);
+
+/* A stack of a process has come. */
+void interpreters_saw(struct interpreters *interpreters, pid_t tgid);
+
+/*
  * A process has mapped the interpreter with that number at `bias`, or its mappings have changed; 0:
  * it has none, or has ended. 0 or -ENOMEM.
  */
@@ -60,13 +75,15 @@ bool interpreters_java(const struct interpreters *interpreters, pid_t tgid,
  */
 const char *interpreters_refused(const struct interpreters *interpreters, pid_t *ret_tgid);
 
-/* The languages of those in the files that were asked about: a bit for each, 1 << enum
- * wire_language. */
+/*
+ * The languages of those in the files that were asked about, or of processes that were met, see
+ * interpreters_spare_idle(): a bit for each, 1 << enum language.
+ */
 uint32_t interpreters_languages(const struct interpreters *interpreters);
 
 /*
- * The languages of the interpreters that run now, by the names of programs in /proc: they need not
- * be all, nor be such. Looks for some ms at most.
+ * The languages of the interpreters that run now and are not idle, by the names of programs in
+ * /proc: they need not be all, nor be such. Looks for some ms at most.
  */
 uint32_t interpreters_running(void);
 

@@ -13,7 +13,6 @@
 #include "process/sideband.h"
 #include "session/session_internal.h"
 #include "session/targets.h"
-#include "trigger/thread_process.h"
 
 /* How long the running processes are learned, at most, before the ring buffer is first drained. */
 #define LEARN_NS (10 * NS_PER_MS)
@@ -36,9 +35,7 @@ static bool prepares_all(const struct session *session)
 
 bool session_prepares(const struct session *session)
 {
-	const struct plan_filter *filter = &session->plan->filter;
-
-	return session->unwinder && (filter->tgids.n || filter->tids.n || prepares_all(session) ||
+	return session->unwinder && (session->plan->filter.tgids.n || prepares_all(session) ||
 				     session->trigger->ops->file);
 }
 
@@ -72,7 +69,7 @@ static void expect_program(void *context, const int *fds, uint32_t n)
 		uint32_t file;
 
 		if (images_learn_file(session->images, fds[i], &file) == 0)
-			interprets |= interpreters_of_file(session->interpreters, file) != 0;
+			interprets |= interpreters_expect(session->interpreters, file);
 	}
 	for (uint32_t i = 0; interprets && i < n && expected->r == 0; i++)
 		expected->r = unwinder_expect(session->unwinder, fds[i], expected->err);
@@ -98,18 +95,10 @@ int session_expect_command(struct session *session, struct error *err)
 	return expected.r;
 }
 
-/* Learns a process, if it is there. */
-static int learn_process(struct session *session, pid_t pid)
-{
-	uint32_t image;
-
-	return pid ? images_at(session->images, pid, 0, monotonic_ns(), &image) : 0;
-}
-
 int session_prepare_tables(struct session *session, struct error *err)
 {
 	const struct id_list *tgids = &session->plan->filter.tgids;
-	const struct id_list *tids = &session->plan->filter.tids;
+	uint32_t image;
 	int r;
 
 	if (!session_prepares(session))
@@ -117,9 +106,7 @@ int session_prepare_tables(struct session *session, struct error *err)
 	images_lock(session->images);
 	r = images_drain(session->images);
 	for (uint32_t i = 0; r == 0 && i < tgids->n; i++)
-		r = learn_process(session, (pid_t)tgids->ids[i]);
-	for (uint32_t i = 0; r == 0 && i < tids->n; i++)
-		r = learn_process(session, thread_process(&tids->ids[i], 1));
+		r = images_at(session->images, (pid_t)tgids->ids[i], 0, monotonic_ns(), &image);
 	if (r == 0 && prepares_all(session))
 		r = images_learn_running(session->images, LEARN_ALL_NS);
 	r = r < 0 ? error_set(err, r, "out of memory") : unwinder_prepare(session->unwinder, err);
@@ -255,6 +242,15 @@ static int prepare_command(struct session *session, struct error *err)
 }
 
 /*
+ * Whether what walks the interpreters of processes that sleep all the time is loaded when one of
+ * them is sampled. Where all tables are made before the first event, it is loaded then.
+ */
+static bool spares_idle(const struct session *session)
+{
+	return session->interpreters && !session_prepares(session) && !session->plan->dump;
+}
+
+/*
  * Learns the running processes, so that those that end before their first sample is drained are
  * known. Their tables are made at once: until then each of their samples sends a copy of its stack.
  */
@@ -265,8 +261,12 @@ static int learn_running(struct session *session, struct error *err)
 	if (!session->sideband || session->plan->filter.tgids.n)
 		return 0;
 	images_lock(session->images);
+	if (spares_idle(session))
+		interpreters_spare_idle(session->interpreters, true);
 	images_learn_running(session->images, LEARN_NS);
 	r = unwinder_update(session->unwinder, err);
+	if (spares_idle(session))
+		interpreters_spare_idle(session->interpreters, false);
 	images_unlock(session->images);
 	return r;
 }
