@@ -25,11 +25,18 @@ static bool has(uint64_t set, int capability)
 	return set >> capability & 1;
 }
 
-bool capability_to_open_files(void)
+bool capability_to_find_files(void)
 {
 	uint64_t set = effective();
 
 	return has(set, CAP_SYS_PTRACE) || has(set, CAP_SYS_ADMIN);
+}
+
+bool capability_to_read_files(void)
+{
+	uint64_t set = effective();
+
+	return has(set, CAP_DAC_READ_SEARCH) || has(set, CAP_DAC_OVERRIDE);
 }
 
 int capability_check(struct error *err)

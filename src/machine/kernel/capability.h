@@ -12,7 +12,9 @@
 /* 0 with CAP_BPF and CAP_PERFMON, or with CAP_SYS_ADMIN; else -EPERM, a privilege error. */
 int capability_check(struct error *err);
 
-/* Whether the files that other users' processes have mapped can be opened. */
-bool capability_to_open_files(void);
+/* Whether the files that other users' processes have mapped can be found. */
+bool capability_to_find_files(void);
+/* Whether files can be read that only their owners may read. */
+bool capability_to_read_files(void);
 
 #endif

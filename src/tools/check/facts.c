@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -143,6 +144,20 @@ static int see_other(void)
 	return -ENOTSUP;
 }
 
+/* Whether files can be read that only their owners may: one that not even its owner may. */
+static bool reads_whatever_may_not_be_read(void)
+{
+	own(own_fd) int file = memfd_create("file", MFD_CLOEXEC);
+	own(own_fd) int again = -1;
+	char path[64];
+
+	if (file < 0 || fchmod(file, 0) < 0)
+		return true; /* that says nothing */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	again = open(path, O_RDONLY | O_CLOEXEC);
+	return again >= 0 || errno != EACCES;
+}
+
 static void find_capabilities(struct findings *findings)
 {
 	struct error err = { 0 };
@@ -156,9 +171,14 @@ static void find_capabilities(struct findings *findings)
 	r = see_child_of_nobody();
 	if (r == -ENOTSUP)
 		r = see_other();
-	if (r == 0)
+	if (r == 0 && reads_whatever_may_not_be_read())
 		findings_add(findings, "capabilities", FINDING_OK,
 			     "to measure, and to open files of other users' processes");
+	else if (r == 0)
+		set_remedy(findings_add(findings, "capabilities", FINDING_LIMITED,
+					"to measure, but not to read programs that only their "
+					"owners may read: their stacks and names are incomplete"),
+			   "CAP_DAC_READ_SEARCH as well");
 	else if (r == -ENOTSUP)
 		findings_add(
 			findings, "capabilities", FINDING_UNTRIED,
@@ -212,12 +232,11 @@ static void find_tracefs(struct findings *findings)
 			     mounted ? "mounted"
 				     : "not mounted; the commands have a mount of their own");
 	else
-		set_remedy(
-			findings_add(findings, "tracefs", FINDING_MISSING, "%s",
-				     directory < 0 ? err.text : "no event sched:sched_switch"),
-			"mount -t tracefs nodev /sys/kernel/tracing, and root or "
-			"CAP_DAC_READ_SEARCH to read it; in a container, both this capability and "
-			"-v /sys/kernel/tracing:/sys/kernel/tracing:ro");
+		set_remedy(findings_add(findings, "tracefs", FINDING_MISSING, "%s",
+					directory < 0 ? err.text : "no event sched:sched_switch"),
+			   "mount -t tracefs nodev /sys/kernel/tracing, and root or "
+			   "CAP_DAC_READ_SEARCH to read it; in a container, "
+			   "-v /sys/kernel/tracing:/sys/kernel/tracing:ro, and the same");
 }
 
 /* The clock of all tasks on one CPU, as a measurement opens it on each. */

@@ -40,6 +40,19 @@ static void warn(const struct run_report *report, uint64_t missed_sides)
 	}
 }
 
+/* Why files could not be opened, as far as it can be told. */
+static const char *why_not_opened(const struct run_report *report)
+{
+	if (!report->saved && !capability_to_find_files())
+		return "those of other users' processes take CAP_SYS_PTRACE";
+	if (!report->saved && !capability_to_read_files())
+		return "their processes had ended and none that runs leads to them, their file "
+		       "system did not respond, or only their owners may read them, which takes "
+		       "CAP_DAC_READ_SEARCH";
+	return "their processes had ended and none that runs leads to them, or their file system "
+	       "did not respond";
+}
+
 /* Stacks that lack their callers for want of a file: one in a hundred is worth a warning. */
 static void warn_not_opened(const struct run_report *report, const struct ends *ends)
 {
@@ -51,14 +64,10 @@ static void warn_not_opened(const struct run_report *report, const struct ends *
 	for (uint32_t i = 0; i < ends->n_top && !module; i++)
 		if (ends->top[i].end == TALLY_END_NOT_OPENED)
 			module = ends->top[i].module;
-	message_line(
-		"WARNING: %.3g %% of the user stacks lack their callers, because files could "
-		"not be opened, mostly %s: %s",
-		100.0 * (double)cut / (double)ends->samples, module ? module : "[unknown]",
-		report->saved || capability_to_open_files()
-			? "their processes had ended and none that runs leads to them, or their "
-			  "file system did not respond"
-			: "those of other users' processes take CAP_SYS_PTRACE");
+	message_line("WARNING: %.3g %% of the user stacks lack their callers, because files could "
+		     "not be opened, mostly %s: %s",
+		     100.0 * (double)cut / (double)ends->samples, module ? module : "[unknown]",
+		     why_not_opened(report));
 }
 
 static void tell_ends(const struct profile_meta *meta, const struct ends *ends)

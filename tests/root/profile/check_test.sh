@@ -75,6 +75,10 @@ says "with its remedy" '^ +-> CAP_SYS_PTRACE' "$out"
 checked unshare --pid --fork --mount-proc setpriv --bounding-set -sys_ptrace --inh-caps -sys_ptrace "$stacktally" check
 found limited capabilities 'not to open files of other users'
 
+checked setpriv --bounding-set -dac_read_search,-dac_override --inh-caps -dac_read_search,-dac_override "$stacktally" check
+found limited capabilities 'not to read programs that only their owners may read'
+says "with its remedy" '^ +-> CAP_DAC_READ_SEARCH' "$out"
+
 # ---- without parts of the machine
 in_mounts() { checked unshare -m --propagation private sh -c "$1"' && exec $1 "$0" check' "$stacktally" "${2-env}"; }
 in_mounts 'mount -t tmpfs none /sys/kernel/tracing && mount -t tmpfs none /sys/kernel/debug'

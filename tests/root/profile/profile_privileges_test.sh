@@ -76,6 +76,17 @@ check $? "the frames of root's processes have their names" "$(tail -n 2 "$out") 
 as_nobody -F 499 -f -o "$tmp/x.folded" 1
 exits "a file in a directory of root is not written" 1
 end
+install -m 700 "$programs/nested" "$tmp/own"
+begin "$tmp/own" || finish
+as_nobody -F 499 -U -f -p "$pid" $slow
+says "a program that only its owner may read takes one more" \
+	'^WARNING: .*files could not be opened, mostly own: .*only their owners may read them, which takes CAP_DAC_READ_SEARCH'
+setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog,cap_dac_read_search+ep "$profile"
+as_nobody -F 499 -U -f -p "$pid" $slow
+exits "five are enough for it" 0
+has "its functions have their names" '^own;(.*;)?main;outer;middle;inner;burn(;|$)'
+setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep "$profile"
+end
 begin "$programs/system_calls" || finish
 as_nobody -F 499 -f -K -p "$pid" $slow
 has "the kernel's frames have their names" ';(ksys_read|vfs_read)(;|$)'
