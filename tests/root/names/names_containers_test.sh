@@ -171,19 +171,41 @@ check $? "a recording keeps them" "$(diff <(sort "$out") "$tmp/again" | head -n 
 # ---- from a container of the host's PID namespace: the files are in the root of process 1, and not in ours
 within "docker-$(id d).scope"
 cat >"$tmp/first.sh" <<'S'
-profile=$1 tmp=$2 box=$2/box seconds=$3 group=$4
+profile=$1 tmp=$2 box=$2/box seconds=$3 group=$4 port=$5
 docker=/var/lib/docker/containers/$(printf "%.0sd" {1..64})
 mount -t tmpfs none /var/lib && mkdir -p "$docker" || exit 1
 echo '{"Config":{"Image":"shop:7"},"Name":"/shop"}' >"$docker/config.v2.json"
 readlink /proc/1/root && mkdir -p "$box"/{bin,proc,sys,tmp} && cp "$profile" "$box/bin/" || exit 1
 mount --rbind /proc "$box/proc" && mount --rbind /sys "$box/sys" && [ $$ = 1 ] || exit 1
-unshare -m chroot "$box" /bin/profile -F 499 -f --show-cgroup --cgroup "$group" "$seconds" >"$tmp/boxed.folded"
+unshare -m chroot "$box" /bin/profile -F 499 -o /tmp/boxed.folded --show-cgroup --cgroup "$group" \
+	--push "otlp+http://127.0.0.1:$port" "$seconds"
 S
-unshare -pfm --kill-child --mount-proc bash "$tmp/first.sh" "$(realpath "$profile")" "$tmp" $slow "$top" >"$tmp/log" 2>"$err"
+here=$(cd "$(dirname "$0")/../../push" && pwd)
+mkdir "$tmp/engine"
+echo take >"$tmp/engine/plan"
+mkfifo "$tmp/engine/port"
+python3 "$here/engine.py" "$tmp/engine" >"$tmp/engine/port" 2>"$tmp/engine.err" &
+started+=($!)
+read -r port <"$tmp/engine/port"
+unshare -pfm --kill-child --mount-proc bash "$tmp/first.sh" "$(realpath "$profile")" "$tmp" $slow "$top" "$port" >"$tmp/log" 2>"$err"
 status=$?
 exits "a container measures, with a root of its own" 0
-out=$tmp/boxed.folded
+out=$tmp/box/tmp/boxed.folded
 named "names are looked for in the root of process 1" "docker-$(id d).scope" ' \(shop\)'
+if command -v protoc >"$fate"; then
+	"$here/decode.py" otlp "$tmp"/engine/*.body >"$tmp/sent.json" 2>"$err"
+	python3 - "$tmp/sent.json" "$(id d)" <<'E2' >"$tmp/log" 2>&1
+import json, sys
+labels = [l for l, n in json.load(open(sys.argv[1]))["labels"]]
+assert labels, "no samples"
+for each in labels:
+    found = [each.get(key) for key in ("container.id", "container.name", "container.image.name")]
+    assert found == [sys.argv[2], "shop", "shop:7"], each
+E2
+	check $? "what it pushes has them as OTLP's attributes" "$(tail -n 1 "$err" "$tmp/log")"
+else
+	skip "what it pushes has them as OTLP's attributes" "protoc is not installed"
+fi
 { kill -KILL "${started[@]}" && wait; } 2>>"$fate"
 
 # ---- where there is no container, nothing is looked for
