@@ -22,8 +22,12 @@ static void test_set(void **state)
 	assert_int_equal(idle_add(&set, 30, LANGUAGE_PERL), 0);
 	assert_int_equal(idle_add(&set, 10, LANGUAGE_PYTHON), 0);
 	assert_int_equal(idle_add(&set, 20, LANGUAGE_RUBY), 0);
-	assert_true(idle_has(&set, 10) && idle_has(&set, 20) && idle_has(&set, 30));
-	assert_false(idle_has(&set, 9) || idle_has(&set, 15) || idle_has(&set, 31));
+	assert_int_equal(idle_language(&set, 10), LANGUAGE_PYTHON);
+	assert_int_equal(idle_language(&set, 20), LANGUAGE_RUBY);
+	assert_int_equal(idle_language(&set, 30), LANGUAGE_PERL);
+	assert_int_equal(idle_language(&set, 9), LANGUAGE_NONE);
+	assert_int_equal(idle_language(&set, 15), LANGUAGE_NONE);
+	assert_int_equal(idle_language(&set, 31), LANGUAGE_NONE);
 	assert_int_equal(idle_take(&set, 15), LANGUAGE_NONE);
 	assert_int_equal(idle_take(&set, 20), LANGUAGE_RUBY);
 	assert_int_equal(idle_take(&set, 20), LANGUAGE_NONE);

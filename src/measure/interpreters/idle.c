@@ -60,11 +60,11 @@ static uint32_t place_of(const struct idle_set *set, pid_t tgid)
 	return (uint32_t)partition_point(i, set->n, set->list[i].tgid < tgid);
 }
 
-bool idle_has(const struct idle_set *set, pid_t tgid)
+enum language idle_language(const struct idle_set *set, pid_t tgid)
 {
 	uint32_t at = place_of(set, tgid);
 
-	return at < set->n && set->list[at].tgid == tgid;
+	return at < set->n && set->list[at].tgid == tgid ? set->list[at].language : LANGUAGE_NONE;
 }
 
 int idle_add(struct idle_set *set, pid_t tgid, enum language language)
@@ -82,12 +82,11 @@ int idle_add(struct idle_set *set, pid_t tgid, enum language language)
 
 enum language idle_take(struct idle_set *set, pid_t tgid)
 {
+	enum language language = idle_language(set, tgid);
 	uint32_t at = place_of(set, tgid);
-	enum language language;
 
-	if (at == set->n || set->list[at].tgid != tgid)
+	if (!language)
 		return LANGUAGE_NONE;
-	language = set->list[at].language;
 	set->n--;
 	memmove(set->list + at, set->list + at + 1, (set->n - at) * sizeof(*set->list));
 	return language;

@@ -31,8 +31,9 @@ struct idle_set {
 
 /* Adds a process that is not among them. 0 or -ENOMEM. */
 int idle_add(struct idle_set *set, pid_t tgid, enum language language);
-bool idle_has(const struct idle_set *set, pid_t tgid);
-/* Removes a process, and returns its language; LANGUAGE_NONE: it is not among them. */
+/* The language of a process; LANGUAGE_NONE: it is not among them. */
+enum language idle_language(const struct idle_set *set, pid_t tgid);
+/* The same, and removes the process. */
 enum language idle_take(struct idle_set *set, pid_t tgid);
 void idle_clear(struct idle_set *set);
 

@@ -231,11 +231,13 @@ void interpreters_saw(struct interpreters *interpreters, pid_t tgid)
 /* A process has an interpreter of a language, or none any more. */
 static int meet(struct interpreters *interpreters, pid_t tgid, enum language language)
 {
-	if (!language) {
-		idle_take(&interpreters->idle, tgid);
+	enum language before = idle_language(&interpreters->idle, tgid);
+
+	if (before && before == language)
 		return 0;
-	}
-	if (interpreters->languages >> language & 1 || idle_has(&interpreters->idle, tgid))
+	/* It executes something else. */
+	idle_take(&interpreters->idle, tgid);
+	if (!language || interpreters->languages >> language & 1)
 		return 0;
 	if (interpreters->begins && idle_process(tgid))
 		return idle_add(&interpreters->idle, tgid, language);
