@@ -122,7 +122,7 @@ FORMATTED := $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] tests/walks/*
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all help deps demo test test-all units poisoned test-programs test-vm test-aarch64 test-vm-cpus test-fleet bench asan asan-root fuzz fuzzers soak format lint docs \
+.PHONY: all help deps demo test test-all units poisoned test-programs test-vm test-aarch64 test-vm-cpus test-fleet test-runtimes bench asan asan-root fuzz fuzzers soak format lint docs \
 	install deb test-deb rpm test-rpm test-unit release test-release image test-image clean
 
 all: $(BUILD)/stacktally $(COMMANDS:%=$(BUILD)/%) ## build the commands: build/profile, build/stackcount and build/stacktally, one program
@@ -355,6 +355,11 @@ test-fleet: ## send to real engines and ask them what they have (docs/fleet.md);
 	@scripts/install-deps build test
 	+@$(MAKE) --no-print-directory all test-programs
 	@COLLECTOR="$(COLLECTOR)" PYROSCOPE="$(PYROSCOPE)" PARCA="$(PARCA)" tests/fleet/run $(BUILD)
+
+test-runtimes: ## functions of programs in some forty versions and builds of interpreters, RUNTIMES=part,of,names
+	@scripts/install-deps build test
+	+@$(MAKE) --no-print-directory all
+	@tests/runtimes/run $(BUILD) "$(RUNTIMES)"
 
 bench: ## measure against perf and bpftrace, all or CASES=name,name of bench/run --help
 	@scripts/install-deps build bench

@@ -16,6 +16,7 @@ from closing import lost_of
 from measure import BpfStatistics, Failed
 from memory_cases import MemoryCases
 from off_cpu_cases import OffCpuCases
+from otel_cases import OtelCases
 from row import Row
 from unwind_cases import DEBIANS_PYTHON, PYTHON, UnwindCases
 from process_cases import ProcessCases
@@ -23,9 +24,10 @@ from process_cases import ProcessCases
 COUNT = "{ @[kstack, ustack] = count(); }"
 
 
-class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuCases, MemoryCases):
-    def __init__(self, bench, sizes, peers):
-        self.bench, self.sizes, self.peers = bench, sizes, peers
+class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuCases, MemoryCases, OtelCases):
+    def __init__(self, bench, sizes, peers, otel=None):
+        """`otel`: the path of the OpenTelemetry profiler, if it is one of the peers."""
+        self.bench, self.sizes, self.peers, self.otel = bench, sizes, peers, otel
         self.rounds = sizes.rounds
         self.failures = []
         self.profile = os.path.join(bench.build, "profile")
@@ -307,4 +309,4 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuC
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
          "off_cpu", "memory", "overhead", "frames", "python_samples", "functions", "dwarf", "compile_rows", "processes",
-         "many_processes", "container_names", "growth", "names", "names_share", "stock_names"]
+         "many_processes", "exec_storm", "container_names", "growth", "names", "names_share", "stock_names"]

@@ -8,6 +8,10 @@ import subprocess
 import time
 
 
+# The peers' columns: what a row calls them, and their names.
+PEERS = {"bpftrace": "bpftrace", "perf": "perf", "otel": "OpenTelemetry"}
+
+
 def first_line(command):
     try:
         out = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -16,7 +20,7 @@ def first_line(command):
     return (out.stdout or out.stderr).strip().split("\n")[0]
 
 
-def machine(build, peers):
+def machine(build, peers, otel):
     with open("/proc/cpuinfo") as file:
         model = re.search(r"model name\s*: (.*)", file.read())
     with open("/etc/os-release") as file:
@@ -31,8 +35,9 @@ def machine(build, peers):
         "Load before": "%.1f" % os.getloadavg()[0],
         "stacktally": first_line([os.path.join(build, "profile"), "--version"]),
     }
-    for peer in ("bpftrace", "perf"):
-        facts[peer] = first_line([peer, "--version"]) if peer in peers else "MISSING, not measured"
+    commands = {"bpftrace": "bpftrace", "perf": "perf", "otel": otel}
+    for peer, name in PEERS.items():
+        facts[name] = first_line([commands[peer], "--version"]) if peer in peers else "MISSING, not measured"
     return facts
 
 
@@ -70,15 +75,15 @@ def verdict(row):
     most, peer = row["ratio"]
     ratios = [ratio(row, p) for p in (("bpftrace", "perf") if peer == "the better" else (peer,))]
     ratios = [r for r in ratios if r is not None]
-    return f"{most} of {peer}'s", max(ratios) <= most if ratios else None
+    return f"{most} of {PEERS.get(peer, peer)}'s", max(ratios) <= most if ratios else None
 
 
 def table(rows):
-    yield "| what | unit | ours | bpftrace | ratio | perf | ratio | target | reached |"
-    yield "|---|---|---:|---:|---:|---:|---:|---|---|"
+    yield "| what | unit | ours | " + " | ".join(f"{name} | ratio" for name in PEERS.values()) + " | target | reached |"
+    yield "|---|---|---:|" + "---:|---:|" * len(PEERS) + "---|---|"
     for row in rows:
         cells = [row["what"], row["unit"], number(middle(row, "ours"))]
-        for peer in ("bpftrace", "perf"):
+        for peer in PEERS:
             r = ratio(row, peer)
             cells += [number(middle(row, peer)), "" if r is None else f"{r:.2f}"]
         target, reached = verdict(row)
@@ -89,7 +94,7 @@ def table(rows):
 def spread(rows):
     for row in rows:
         for tool, values in row["values"].items():
-            yield (f"- {row['what']}, {tool}: " + " ".join(number(v) for v in values) +
+            yield (f"- {row['what']}, {PEERS.get(tool, tool)}: " + " ".join(number(v) for v in values) +
                    f" {row['unit']}")
 
 
@@ -98,7 +103,8 @@ def document(facts, rows):
              "Written by `make bench` (bench/run): do not edit.", "",
              "Each tool ran in turn, ours first, and that several times; the numbers are medians, "
              "the ratios medians of ours to the peer's of the same round, as machines speed up "
-             "and slow down. The peers are those of the distribution's packages.", ""]
+             "and slow down. bpftrace and perf are those of the distribution's packages; the OpenTelemetry "
+             "eBPF profiler is the program that --peer names.", ""]
     lines += [f"- {name}: {value}" for name, value in facts.items()]
     lines += [""] + list(table(rows))
     lines += [""] + [f"{row['what']}: {row['note']}." for row in rows if row["note"]]

@@ -145,10 +145,9 @@ class Run:
                 programs[field["prog_id"]] = (int(field["run_time_ns"]), int(field["run_cnt"]))
         return programs
 
-    def bpf(self):
-        """(ns, runs) of all BPF programs of the command."""
-        programs = self.bpf_programs()
-        return tuple(map(sum, zip(*programs.values()))) if programs else (0, 0)
+    def bpf(self, prefix=""):
+        """(ns, runs) of the BPF programs of the command whose names begin so."""
+        return sum_of(self.bpf_programs(), prefix)
 
     def wait_for_bpf(self, seconds=START_SECONDS):
         """Waits until the command's BPF programs run: they are attached."""
@@ -168,6 +167,12 @@ class Run:
                     return
             time.sleep(0.01)
         raise self.failed()
+
+
+def sum_of(programs, prefix):
+    """(ns, runs) of the programs {id: (ns, runs)} whose names begin so."""
+    found = [figures for number, figures in programs.items() if not prefix or program_name(number).startswith(prefix)]
+    return tuple(map(sum, zip(*found))) if found else (0, 0)
 
 
 def program_name(number):

@@ -24,7 +24,10 @@ def cache_directory(name):
 
 
 class Apt:
-    """apt with its own state, cache and sources, for an architecture of Debian's."""
+    """apt with its own state, cache and sources, for an architecture of Debian's.
+
+    Of the suite `experimental` are those packages that it has, of sid the others.
+    """
 
     def __init__(self, suite, directory, architecture="amd64"):
         if not shutil.which("apt-get"):
@@ -34,9 +37,12 @@ class Apt:
             os.makedirs(f"{directory}/{sub}")
         open(f"{directory}/status", "w").close()
         archive, security = archives()
+        self.preferred = ["-t", suite] if suite == "experimental" else []
         with open(f"{directory}/sources.list", "w") as f:
             f.write(f"deb [signed-by={KEYRING}] {archive} {suite} main\n")
-            if security and suite != "sid":
+            if suite == "experimental":
+                f.write(f"deb [signed-by={KEYRING}] {archive} sid main\n")
+            elif security and suite != "sid":
                 f.write(f"deb [signed-by={KEYRING}] {security} {suite}-security main\n")
 
     def __call__(self, *args, cwd=None):
@@ -57,7 +63,7 @@ class Apt:
             "Acquire::IndexTargets::deb::CNF::DefaultEnabled": "false",
             "Acquire::Retries": "3",
         }
-        argv = ["apt-get", "-q"] + [f"-o{k}={v}" for k, v in settings.items()] + list(args)
+        argv = ["apt-get", "-q", *self.preferred] + [f"-o{k}={v}" for k, v in settings.items()] + list(args)
         done = subprocess.run(argv, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, check=False)
         if done.returncode != 0:

@@ -94,7 +94,8 @@ refuses "a raw profile" 'a raw profile of Firefox' <<<'{"meta":{},"threads":[{"s
 count() { awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$1"; }
 count_weights() {
 	python3 -c 'import json, sys
-print("sum", sum(sum(p["weights"]) for p in json.load(open(sys.argv[1]))["profiles"]))' "$1"
+parts = json.load(open(sys.argv[1]))["profiles"]
+print("sum", sum(sum(p["weights"]) for p in parts if "stacktally" not in p))' "$1"
 }
 for recording in profile languages threads; do
 	"$profile" -q --from "$recordings/$recording.stacktally" -f >whole 2>err
@@ -110,6 +111,32 @@ for recording in profile languages threads; do
 			refuses "$recording as $format, cut by $size" '' <cut.json
 		done
 	done
+done
+
+# ---- speedscope shows the first profile: that is of all processes, or threads, each the root of its stacks
+for recording in profile threads times; do
+	"$profile" -q --from "$recordings/$recording.stacktally" --format speedscope -o own.json 2>err
+	python3 - <<'END' >out 2>&1
+import json
+from collections import Counter
+of = json.load(open("own.json"))
+names = [f["name"] for f in of["shared"]["frames"]]
+one, rest = of["profiles"][0], of["profiles"][1:]
+def stacks(profile, root=()):
+    found = Counter()
+    for stack, weight in zip(profile["samples"], profile["weights"]):
+        found[root + tuple(names[i] for i in stack)] += weight
+    return found
+if rest:
+    assert one["name"].startswith(("all processes", "all threads")), one["name"]
+    assert of["activeProfileIndex"] == 0 and one["endValue"] == sum(one["weights"])
+    assert stacks(one) == sum((stacks(p, (p["name"],)) for p in rest), Counter())
+else:
+    assert not one["name"].startswith("all"), one["name"]
+print(len(rest))
+END
+	grep -qx '[0-9]*' out
+	check $? "speedscope's first profile of $recording" "$(cat out err)"
 done
 
 # ---- a pipe, and --diff

@@ -111,7 +111,9 @@ async function readSpeedscope() {
 	const leaves = new Map();
 	if (!group)
 		throw new Error("speedscope does not know this file");
-	for (const profile of group.profiles)
+	// The first profile of several in our own format repeats the others.
+	const own = group.profiles.length > 1 && /^all (processes|threads)/.test(group.profiles[0].getName());
+	for (const profile of own ? group.profiles.slice(1) : group.profiles)
 		profile.forEachFrame(frame => add(leaves, frame.name,
 			Math.round(frame.getSelfWeight() / each * 1e6) / 1e6));
 	print(leaves);

@@ -44,6 +44,23 @@ static void the_duration_is_the_end(void **state)
 	assert_int_equal(schedule_next(&schedule, START + 9 * S), START + 5 * S / 2);
 }
 
+static void the_end_can_be_put_off_until_a_limit(void **state)
+{
+	const struct plan plan = { .duration = 2 };
+	struct schedule schedule = schedule_begin(&plan, START);
+
+	(void)state;
+	schedule_put_off(&schedule, START, S, START + 10 * S);
+	assert_int_equal(schedule_end(&schedule), START + 2 * S); /* no end comes earlier by it */
+	schedule_put_off(&schedule, START + 2 * S, S, START + 10 * S);
+	assert_int_equal(schedule_end(&schedule), START + 3 * S);
+	schedule_put_off(&schedule, START + 3 * S, 20 * S, START + 10 * S);
+	assert_int_equal(schedule_end(&schedule), START + 10 * S);
+	schedule_put_off(&schedule, START + 11 * S, S, START + 10 * S);
+	assert_int_equal(schedule_end(&schedule), START + 10 * S);
+	assert_int_equal(schedule_next(&schedule, START + 99 * S), START + 10 * S);
+}
+
 /* Intervals do not drift: one that is reported late does not make the next one late. */
 static void intervals_follow_each_other(void **state)
 {
@@ -137,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_due_without_a_plan_for_it),
 		cmocka_unit_test(the_duration_is_the_end),
+		cmocka_unit_test(the_end_can_be_put_off_until_a_limit),
 		cmocka_unit_test(intervals_follow_each_other),
 		cmocka_unit_test(missed_refreshes_and_slices_are_skipped),
 		cmocka_unit_test(the_report_of_an_interval_is_a_refresh),

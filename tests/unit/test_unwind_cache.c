@@ -68,7 +68,7 @@ static const struct wire_process *process_of(uint32_t tgid)
 #define UNWIND_PASS
 #define UNWIND_INLINE			  static inline __attribute__((unused))
 #define UNWIND_READ(to, size, address)	  read_stack(to, size, address)
-#define UNWIND_CODE(to, size, address)	  (-1)
+#define UNWIND_CODE(to, size, address)	  ((void)(to), (void)(address), -1)
 #define UNWIND_BLOCK(block)		  block_at(block)
 #define UNWIND_RULE(number)		  rule_at(number)
 #define UNWIND_PROCESS(tgid)		  process_of(tgid)

@@ -41,7 +41,7 @@ static int read_code(void *to, uint32_t size, uint64_t address)
 	uint64_t at = address - CODE - 0x10;
 
 	if (at > code_left || size > code_left - at)
-		return -1;
+		return read_stack(to, size, address);
 	memcpy(to, code_at + at, size);
 	return 0;
 }
@@ -613,6 +613,76 @@ static void generated_code(void **state)
 	ends(walk, WIRE_END_JIT);
 }
 
+#define LUA_STATE (STACK + 0x80)
+#define LUA_FRAME (STACK + 0x30)
+
+/* A walk in code that LuaJIT compiled, below the frame of its interpreter. */
+static struct unwind_walk in_trace(void)
+{
+	struct unwind_walk walk = chained();
+
+	walk.registers[UNWIND_FP] = 0xdead;
+	stack[8] = LUA_STATE;	     /* the frame's state */
+	stack[26] = (LUA_FRAME) | 1; /* the state's frame */
+	return walk;
+}
+
+static void luajit_returns(struct unwind_walk walk)
+{
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.registers[UNWIND_FP], stack[14]);
+	assert_int_equal(walk.pc, stack[15]);
+	assert_int_equal(walk.registers[UNWIND_SP], LUA_FRAME + 80);
+	assert_int_equal(walk.rbx_at, LUA_FRAME + 56);
+	assert_int_equal(walk.known, UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) |
+					     UNWIND_BIT(UNWIND_FOLLOWED));
+	assert_int_equal(walk.exact, 0);
+	assert_int_equal(walk.by_chain, 0);
+	assert_true(walk.callee_owner != 0 && walk.callee_owner != OWNER);
+}
+
+static void generated_code_of_luajit(void **state)
+{
+	struct unwind_walk walk = in_trace();
+
+	(void)state;
+	luajit_returns(walk);
+	walk.registers[UNWIND_SP] = STACK + 8;
+	luajit_returns(walk);
+	walk.registers[UNWIND_SP] = LUA_FRAME;
+	luajit_returns(walk);
+	walk.registers[UNWIND_SP] = LUA_FRAME + 8; /* above it */
+	ends(walk, WIRE_END_JIT);
+	/* Not the innermost one of its state, but the one before. */
+	walk = in_trace();
+	stack[26] = STACK;
+	stack[4] = LUA_FRAME;
+	luajit_returns(walk);
+	stack[4] = LUA_FRAME + 16;
+	ends(walk, WIRE_END_JIT);
+	stack[4] = 0;
+	ends(walk, WIRE_END_JIT);
+	stack[4] = STACK; /* for ever */
+	ends(walk, WIRE_END_JIT);
+	walk = in_trace();
+	stack[8] = LUA_STATE + 4;
+	ends(walk, WIRE_END_JIT);
+	walk = in_trace();
+	stack[26] = LUA_FRAME + 16;
+	ends(walk, WIRE_END_JIT);
+}
+
+static void the_cfa_above_the_frame_of_luajit(void **state)
+{
+	struct unwind_walk walk = BY(.cfa = WIRE_CFA_LUAJIT, .cfa_offset = 80);
+
+	(void)state;
+	ends(walk, WIRE_END_CFA);
+	stack[8] = LUA_STATE;
+	stack[26] = LUA_FRAME;
+	leads_to(&walk, 15);
+}
+
 /* sub $8,%rsp; call *%rcx; add $8,%rsp; ret: CPython's trampoline, with what follows it. */
 static const uint8_t trampoline[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83,
 				      0xc4, 0x08, 0xc3, 0x48, 0x83, 0xec, 0x08, 0xff };
@@ -895,6 +965,8 @@ int main(void)
 		cmocka_unit_test(usual_steps_are_taken),
 		cmocka_unit_test(rbx_is_followed),
 		cmocka_unit_test(generated_code),
+		cmocka_unit_test(generated_code_of_luajit),
+		cmocka_unit_test(the_cfa_above_the_frame_of_luajit),
 		cmocka_unit_test(generated_code_that_returns),
 		cmocka_unit_test(generated_code_that_makes_its_frame),
 		cmocka_unit_test(code_that_keeps_frame_pointers_is_read_once),

@@ -79,6 +79,41 @@ UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONT
 }
 
 /*
+ * Whether an address follows a call: call ADDRESS, or through a register or memory, in any length.
+ * Other instructions may end with such bytes.
+ */
+UNWIND_INLINE bool unwind_code_called(__u64 pc UNWIND_CONTEXT)
+{
+	__u64 bytes = 0;
+
+	if (UNWIND_CODE(&bytes, sizeof(bytes), pc - sizeof(bytes)))
+		return false;
+	return (bytes >> 24 & 0xff) == 0xe8 || (bytes >> 48 & 0x38ff) == 0x10ff ||
+	       (bytes >> 40 & 0x38ff) == 0x10ff || (bytes >> 32 & 0x38ff) == 0x10ff ||
+	       (bytes >> 16 & 0x38ff) == 0x10ff || (bytes >> 8 & 0x38ff) == 0x10ff;
+}
+
+/*
+ * Whether LuaJIT compiled the code: then goes on to the caller of its interpreter. Its code keeps
+ * no frame pointer, and has anything in that register.
+ */
+UNWIND_INLINE bool unwind_luajit(struct unwind_walk *walk UNWIND_CONTEXT)
+{
+	__u64 frame = UNWIND_LUAJIT_FRAME(walk->registers[UNWIND_SP]), saved[2];
+
+	if (!frame || UNWIND_READ(saved, sizeof(saved), frame + LUAJIT_FRAME_FP))
+		return false;
+	walk->registers[UNWIND_FP] = saved[0];
+	walk->registers[UNWIND_SP] = frame + LUAJIT_FRAME_SIZE;
+	walk->rbx_at = frame + LUAJIT_FRAME_RBX;
+	walk->pc = saved[1];
+	walk->known = UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_FOLLOWED);
+	walk->exact = 0;
+	walk->callee_owner = UNWIND_GENERATED;
+	return true;
+}
+
+/*
  * In generated code: as the code itself says, or at the frame pointer are the caller's and above it
  * the return address. That an address has code of the second kind is cached, as reading code costs
  * as much as the step. `known`: that was found in the cache.
@@ -86,7 +121,8 @@ UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONT
 UNWIND_INLINE __u32 unwind_generated(struct unwind_walk *walk, struct unwind_cached_rule *cached,
 				     bool known UNWIND_CONTEXT)
 {
-	__u64 fp = walk->registers[UNWIND_FP], saved[2];
+	__u64 fp = walk->registers[UNWIND_FP], saved[2] = { 0 };
+	bool has_frame;
 	int above;
 
 	if (!walk->may_chain)
@@ -109,9 +145,13 @@ UNWIND_INLINE __u32 unwind_generated(struct unwind_walk *walk, struct unwind_cac
 		cached->owner = UNWIND_GENERATED;
 		cached->rule.cfa = WIRE_CFA_NONE;
 	}
-	if (!UNWIND_KNOWS(walk, UNWIND_FP) || fp < walk->registers[UNWIND_SP] || fp & 7)
-		return WIRE_END_JIT;
-	if (UNWIND_READ(saved, sizeof(saved), fp))
+	has_frame = UNWIND_KNOWS(walk, UNWIND_FP) && fp >= walk->registers[UNWIND_SP] &&
+		    !(fp & 7) && !UNWIND_READ(saved, sizeof(saved), fp);
+	if (walk->callee_owner != UNWIND_GENERATED &&
+	    !(has_frame && unwind_code_called(saved[1] UNWIND_PASS)) &&
+	    unwind_luajit(walk UNWIND_PASS))
+		return WIRE_END_NONE;
+	if (!has_frame)
 		return WIRE_END_JIT;
 	walk->registers[UNWIND_FP] = saved[0];
 	walk->registers[UNWIND_SP] = fp + 16;

@@ -58,8 +58,12 @@ struct plan_calls {
 	double older;	  /* --older: seconds that it is there already; 0: all counts */
 };
 
-/* Of --dump: so long, in seconds, and so often is it looked at what runs. */
+/*
+ * Of --dump: so long, in seconds, and so often is it looked at what runs; so long while a thread
+ * waits for a CPU all the time, whose stack is known only once it had one.
+ */
 #define PLAN_DUMP_SECONDS   0.02
+#define PLAN_DUMP_LONGEST   0.1
 #define PLAN_DUMP_FREQUENCY 997
 
 struct plan_output {

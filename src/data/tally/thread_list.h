@@ -10,7 +10,8 @@
 
 #include "tally/tally.h"
 
-#define THREAD_WAIT_SIZE 320
+#define THREAD_WAIT_SIZE     320
+#define THREAD_NO_STACK_SIZE 96
 
 struct listed_thread {
 	uint32_t tgid, tid;
@@ -23,7 +24,7 @@ struct listed_thread {
 	uint32_t waits_for;	     /* ... for which thread of its process; 0: not known */
 	bool in_cycle;		     /* ... and that one, in the end, for this */
 	uint64_t ran_ns, blocked_ns, ready_ns; /* of the measurement; ready: waited for a CPU */
-	const char *no_stack;		       /* why its stack is not known; NULL: it is */
+	char no_stack[THREAD_NO_STACK_SIZE];   /* why its stack is not known; "": it is */
 };
 
 struct thread_list {

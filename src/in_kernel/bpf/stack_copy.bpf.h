@@ -18,6 +18,7 @@
 #include "bpf/kernel.bpf.h"
 #include "bpf/return_probe.bpf.h"
 #include "bpf/scratch.bpf.h"
+#include "bpf/unwind_step.bpf.h"
 
 /* Whether user space may know, or learn soon, what a walk that ended so was missing. */
 static __always_inline bool stack_copy_helps(__u32 end)
@@ -84,6 +85,7 @@ __noinline int stack_copy_append(__u32 number, __u32 words)
 	rest = (void *)slot->frames + at;
 	rest->runs = slot->rest_runs;
 	rest->walk = slot->walk;
+	rest->luajit_frame = unwind_luajit_frame(from, number, slot);
 	at += sizeof(*rest) + (__u64)slot->rest_runs * sizeof(__u64);
 	OPAQUE(at);
 	for (__u32 i = 0; i <= WIRE_REST_MAX / WIRE_REST_PAGE; i++) {

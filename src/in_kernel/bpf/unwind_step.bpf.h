@@ -71,6 +71,17 @@ __noinline int find_mapping(__u32 number, __u64 address)
 	return (int)end;
 }
 
+__noinline int is_luajit_frame(__u64 at);
+
+#define UNWIND_IS_LUAJIT_FRAME(at) is_luajit_frame(at)
+#include "bpf/unwind_luajit.h"
+
+/* A global function, which the verifier checks once. */
+__noinline int is_luajit_frame(__u64 at)
+{
+	return unwind_is_luajit_frame(at, 0, NULL);
+}
+
 #include "bpf/unwind_generated.h"
 
 /* As unwind_generated(), for the slot's walk. */

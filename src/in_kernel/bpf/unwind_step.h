@@ -26,6 +26,10 @@
  *		in place of unwind_signal()
  *	__u32 UNWIND_GENERATED_STEP(walk, struct unwind_cached_rule *cached, bool known)
  *		in place of unwind_generated()
+ *	bool UNWIND_IS_LUAJIT_FRAME(__u64 at)
+ *		in place of unwind_is_luajit_frame()
+ *	__u64 UNWIND_LUAJIT_FRAME(__u64 sp)
+ *		in place of unwind_luajit_frame()
  */
 #ifndef STACKTALLY_BPF_UNWIND_STEP_H
 #define STACKTALLY_BPF_UNWIND_STEP_H
@@ -35,6 +39,7 @@
 #include "arch/registers.h"
 #include "bpf/unwind_find.h"
 #include "bpf/unwind_generated.h"
+#include "bpf/unwind_luajit.h"
 #include "bpf/unwind_signal.h"
 #include "bpf/unwind_vsyscall.h"
 #include "bpf/unwind_walk.h"
@@ -117,6 +122,10 @@ UNWIND_INLINE __u32 unwind_cfa(struct unwind_walk *walk, const struct wire_rule 
 			return WIRE_END_REGISTER;
 		at = walk->registers[UNWIND_SP] + offset + 8 * index;
 		break;
+	case WIRE_CFA_LUAJIT:
+		at = UNWIND_LUAJIT_FRAME(walk->registers[UNWIND_SP]);
+		*ret_cfa = at + offset;
+		return at ? WIRE_END_NONE : WIRE_END_CFA;
 	default:
 		return rule->cfa == WIRE_CFA_NONE ? WIRE_END_NO_ROW : WIRE_END_CFA;
 	}

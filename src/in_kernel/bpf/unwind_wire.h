@@ -45,6 +45,7 @@ enum wire_cfa {
 	WIRE_CFA_FP_DEREF,    /* *(fp + o) + p */
 	WIRE_CFA_REG_DEREF,   /* *(R + o) + p */
 	WIRE_CFA_SP_INDEX,    /* *(sp + o + 8 * R) + p */
+	WIRE_CFA_LUAJIT,      /* o above the frame of LuaJIT's interpreter (bpf/unwind_luajit.h) */
 	WIRE_CFA_UNSUPPORTED, /* none of these; extra: enum rule_unsupported (cfi/rule_table.h) */
 };
 

@@ -206,6 +206,7 @@ struct wire_rest {
 	__u32 size;
 	__u32 runs;
 	struct unwind_walk walk;
+	__u64 luajit_frame; /* the innermost one above the walk's end, or 0 (bpf/unwind_luajit.h) */
 };
 
 #define WIRE_REST_MAX  65536 /* bytes of a copied stack */

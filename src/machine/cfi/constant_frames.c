@@ -308,6 +308,105 @@ static void find_leaving(struct assembly *all)
 	}
 }
 
+/* ---- frames at the frame pointer ---- */
+
+/* push %rbp; mov %rsp,%rbp, and leave; ret */
+static const uint8_t prologue_code[] = { 0x55, 0x48, 0x89, 0xe5 };
+static const uint8_t epilogue_code[] = { 0xc9, 0xc3 };
+#define FRAME_AT_FP 16 /* bytes from the frame pointer to the CFA */
+
+static bool is_at_fp(const struct wire_rule *rule)
+{
+	return rule->cfa == WIRE_CFA_FP && rule->cfa_offset == FRAME_AT_FP &&
+	       rule->fp == WIRE_FP_CFA && rule->fp_offset == -FRAME_AT_FP &&
+	       WIRE_RULE_RA(rule) == WIRE_RA_CFA;
+}
+
+/* A frame that the function makes at its first bytes, and has until it returns. */
+static void find_prologue(struct assembly *all)
+{
+	struct flow_state state = flow_entry();
+	uint32_t at = sizeof(prologue_code);
+	uint16_t outside;
+
+	if (memcmp(all->bytes, prologue_code, sizeof(prologue_code)) != 0)
+		return;
+	outside = rule_of(all, &state);
+	for (; at + 1 < all->size; at++) {
+		if (all->marks[at] & all->marks[at + 1] & INSTRUCTION &&
+		    memcmp(all->bytes + at, epilogue_code, sizeof(epilogue_code)) == 0)
+			all->found[at + 1] = outside;
+	}
+	all->found[0] = outside;
+	state.registers[REGISTER_SP] += 8;
+	state.fp = FRAME_AT_FP;
+	all->found[1] = rule_of(all, &state);
+}
+
+/* ---- LuaJIT ---- */
+
+/*
+ * Where LuaJIT's interpreter goes on after the code of a trace: mov 80(%rbp),%rcx; and $~3,%rcx;
+ * mov %rbp,16(%rcx). They take the frame from the Lua state and put the state into the frame, and
+ * say so that both are laid out as bpf/unwind_luajit.h has it.
+ */
+static const uint8_t exit_code[] = { 0x48, 0x8b, 0x4d, 0x50, 0x48, 0x83,
+				     0xe1, 0xfc, 0x48, 0x89, 0x69, 0x10 };
+/* mov %rcx,%rsp: the stack pointer is at the frame again. */
+static const uint8_t back_code[] = { 0x48, 0x89, 0xcc };
+#define MAX_BACK 64u /* bytes from the one to the other */
+/* sub $16,%rsp; mov %r12,16(%rsp); mov %r13,8(%rsp); jmp *%rax: into the code of a trace */
+static const uint8_t enter_code[] = { 0x48, 0x83, 0xec, 0x10, 0x4c, 0x89, 0x64, 0x24,
+				      0x10, 0x4c, 0x89, 0x6c, 0x24, 0x08, 0xff, 0xe0 };
+#define ENTER_FIRST 4u /* the size of its first instruction, which still has the frame */
+
+#define LUAJIT_FRAME_SIZE 80
+
+/* Where the bytes are in [from, end), or -1. */
+static int64_t find_bytes(const struct assembly *all, uint32_t from, uint32_t end,
+			  const uint8_t *bytes, size_t size)
+{
+	const uint8_t *at = memmem(all->bytes + from, end - from, bytes, size);
+
+	return at ? at - all->bytes : -1;
+}
+
+/* Below the frame of [from, end) is what a trace and an exit from it have there. */
+static void keep_luajit(struct assembly *all, uint16_t rule, uint32_t from, uint32_t end)
+{
+	for (uint32_t at = from; at < end; at++) {
+		if (all->marks[at] & INSTRUCTION)
+			all->found[at] = rule;
+	}
+}
+
+static void find_luajit(struct assembly *all, const struct wire_rule *framed)
+{
+	int64_t exit = find_bytes(all, 0, all->size, exit_code, sizeof(exit_code)), back, enter;
+	struct wire_rule rule = *framed;
+	uint32_t from;
+	uint16_t number;
+
+	if (exit < 0 || framed->cfa_offset != LUAJIT_FRAME_SIZE)
+		return;
+	from = (uint32_t)exit;
+	back = find_bytes(all, from, all->size - from < MAX_BACK ? all->size : from + MAX_BACK,
+			  back_code, sizeof(back_code));
+	while (from > 0 && !(all->marks[from] & BLOCK))
+		from--;
+	rule.cfa = WIRE_CFA_LUAJIT;
+	number = rule_table_add(all->rules, &rule);
+	if (back >= 0)
+		keep_luajit(all, number, from, (uint32_t)back + 1);
+	for (from = 0;; from = (uint32_t)enter + 1) {
+		enter = find_bytes(all, from, all->size, enter_code, sizeof(enter_code));
+		if (enter < 0)
+			break;
+		keep_luajit(all, number, (uint32_t)enter + ENTER_FIRST,
+			    (uint32_t)enter + (uint32_t)sizeof(enter_code));
+	}
+}
+
 /* ---- ranges ---- */
 
 static uint32_t end_of(const struct assembly *all, uint32_t at)
@@ -368,8 +467,8 @@ static bool state_of(const struct wire_rule *rule, struct flow_state *ret_state)
 	return true;
 }
 
-static int correct(struct assembly *all, const struct code_view *code, struct code_ranges *ranges,
-		   uint32_t i)
+static int correct(struct assembly *all, const struct code_view *code,
+		   const struct wire_rule *framed, struct code_ranges *ranges, uint32_t i)
 {
 	const struct code_range *range = &ranges->ranges[i];
 
@@ -381,8 +480,13 @@ static int correct(struct assembly *all, const struct code_view *code, struct co
 	    !mark_instructions(all))
 		return 0;
 	memset(all->found, 0, all->size * sizeof(*all->found));
-	find_called(all);
-	find_leaving(all);
+	if (is_at_fp(framed)) {
+		find_prologue(all);
+	} else {
+		find_called(all);
+		find_leaving(all);
+		find_luajit(all, framed);
+	}
 	return split(all, ranges, i);
 }
 
@@ -399,12 +503,12 @@ int constant_frames_correct(const struct code_view *code, const struct call_fram
 		struct wire_rule rule;
 
 		if (!call_frames_is_constant(frames, &ranges->ranges[i], &rule) ||
-		    !state_of(&rule, &all.framed))
+		    !(is_at_fp(&rule) || state_of(&rule, &all.framed)))
 			continue;
 		if (!all.bytes)
 			r = assembly_open(&all);
 		if (r == 0)
-			r = correct(&all, code, ranges, i);
+			r = correct(&all, code, &rule, ranges, i);
 	}
 	return r;
 }

@@ -52,6 +52,7 @@ struct gauge_ops {
 	int (*drain)(struct gauge *gauge, const struct gauge_epoch *epoch, struct tally *tally,
 		     struct error *err);
 	int (*losses)(struct gauge *gauge, struct tally_losses *losses, struct error *err);
+	bool (*starves)(const struct gauge *gauge);
 	int (*threads)(struct gauge *gauge, struct thread_list *list);
 };
 
@@ -120,6 +121,13 @@ static inline int gauge_drain(struct gauge *gauge, const struct gauge_epoch *epo
 static inline int gauge_losses(struct gauge *gauge, struct tally_losses *losses, struct error *err)
 {
 	return gauge->ops->losses ? gauge->ops->losses(gauge, losses, err) : 0;
+}
+
+/* Whether a thread that it found has waited for a CPU all the time, so that its stack is unknown.
+ */
+static inline bool gauge_starves(const struct gauge *gauge)
+{
+	return gauge->ops->starves && gauge->ops->starves(gauge);
 }
 
 /* Appends the threads that it found, with what is known of them now. 0 or -ENOMEM. */

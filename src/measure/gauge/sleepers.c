@@ -482,6 +482,14 @@ static bool describe(const struct sleepers *sleepers, const struct sleeper *slee
 	return true;
 }
 
+bool sleepers_starve(const struct sleepers *sleepers)
+{
+	for (uint32_t i = 0; i < sleepers->n; i++)
+		if (sleepers->list[i].is.state == 'R' && !threads_has_run(&sleepers->list[i].is))
+			return true;
+	return false;
+}
+
 int sleepers_list(const struct sleepers *sleepers, struct thread_list *list)
 {
 	for (uint32_t i = 0; i < sleepers->n; i++) {

@@ -41,6 +41,9 @@ int sleepers_walk(struct sleepers *sleepers, struct unwinder *unwinder, uint64_t
 int sleepers_take(const struct sleepers *sleepers, const struct wire_hash *hash,
 		  struct epoch_stacks *stacks, struct tally *tally);
 
+/* Whether a thread was ready to run when it was found, and has had no CPU since. */
+bool sleepers_starve(const struct sleepers *sleepers);
+
 /* Appends those that still are there to `list`, with what is known of them now. 0 or -ENOMEM. */
 int sleepers_list(const struct sleepers *sleepers, struct thread_list *list);
 

@@ -151,6 +151,11 @@ static int walk_threads(struct gauge *gauge, struct unwinder *unwinder, uint64_t
 	return sleepers_walk(times_of(gauge)->sleepers, unwinder, until, err);
 }
 
+static bool starves(const struct gauge *gauge)
+{
+	return sleepers_starve(((const struct times *)gauge)->sleepers);
+}
+
 static int list_threads(struct gauge *gauge, struct thread_list *list)
 {
 	return sleepers_list(times_of(gauge)->sleepers, list);
@@ -212,5 +217,6 @@ const struct gauge_ops gauge_times = {
 	.walk = walk_threads,
 	.drain = drain_times,
 	.losses = add_losses,
+	.starves = starves,
 	.threads = list_threads,
 };

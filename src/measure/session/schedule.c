@@ -25,7 +25,15 @@ uint64_t schedule_end(const struct schedule *schedule)
 {
 	if (schedule->plan->duration <= 0)
 		return UINT64_MAX;
-	return schedule->started + ns_of(schedule->plan->duration);
+	return schedule->started + ns_of(schedule->plan->duration) + schedule->longer;
+}
+
+void schedule_put_off(struct schedule *schedule, uint64_t now, uint64_t ns, uint64_t limit)
+{
+	uint64_t end = schedule_end(schedule), wanted = now + ns < limit ? now + ns : limit;
+
+	if (wanted > end)
+		schedule->longer += wanted - end;
 }
 
 uint64_t schedule_next(const struct schedule *schedule, uint64_t until)

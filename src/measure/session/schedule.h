@@ -15,6 +15,7 @@
 struct schedule {
 	const struct plan *plan;
 	uint64_t started;
+	uint64_t longer;				  /* ns, beyond the plan's duration */
 	uint64_t next_interval, next_refresh, next_slice; /* the caller's */
 	uint64_t next_tick, next_look; /* of the trigger, and at what was chosen */
 };
@@ -24,6 +25,8 @@ struct schedule schedule_begin(const struct plan *plan, uint64_t now);
 
 /* When the measurement has to end; UINT64_MAX: at no given time. */
 uint64_t schedule_end(const struct schedule *schedule);
+/* Puts the end off until `ns` after `now`, but not beyond `limit`. */
+void schedule_put_off(struct schedule *schedule, uint64_t now, uint64_t ns, uint64_t limit);
 
 /* The first of all that is due before `until`, or `until`. */
 uint64_t schedule_next(const struct schedule *schedule, uint64_t until);

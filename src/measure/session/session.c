@@ -23,6 +23,9 @@
 /* The longest slice while walks wait for tables. */
 #define SLICE_MAX_NS NS_PER_SECOND
 
+/* How often a dump looks whether a thread still waits for its first turn. */
+#define LOOK_AGAIN_NS (5 * NS_PER_MS)
+
 /* How long the last report, and one of an interval, may wait for the tables of deferred walks. */
 #define REPORT_PATIENCE_NS   (500 * NS_PER_MS)
 #define INTERVAL_PATIENCE_NS (100 * NS_PER_MS)
@@ -85,6 +88,16 @@ static bool has_long_slices(const struct session *session, uint64_t now)
 	return unwinder_defers(session->unwinder) && now - session->switched < SLICE_MAX_NS;
 }
 
+/* A dump has no stack of a thread that waits for a CPU all the time: it looks longer, then. */
+static void look_longer(struct session *session, uint64_t now)
+{
+	uint64_t limit =
+		session->schedule.started + (uint64_t)(PLAN_DUMP_LONGEST * (double)NS_PER_SECOND);
+
+	if (session->plan->dump && now < limit && gauge_starves(session->gauge))
+		schedule_put_off(&session->schedule, now, LOOK_AGAIN_NS, limit);
+}
+
 static bool is_over(struct session *session, enum session_event *ret_event)
 {
 	uint64_t now = monotonic_ns();
@@ -93,6 +106,8 @@ static bool is_over(struct session *session, enum session_event *ret_event)
 		*ret_event = SESSION_INTERRUPTED;
 		return true;
 	}
+	if (now >= schedule_end(&session->schedule))
+		look_longer(session, now);
 	/* Of a dump of threads that sleep all is known once their stacks are walked. */
 	if (session->trigger->scope.still || now >= schedule_end(&session->schedule) ||
 	    targets_are_over(session, now) || launch_has_ended(&session->launch)) {

@@ -13,6 +13,7 @@
 #include "process/sideband.h"
 #include "session/session_internal.h"
 #include "session/targets.h"
+#include "trigger/thread_process.h"
 
 /* How long the running processes are learned, at most, before the ring buffer is first drained. */
 #define LEARN_NS (10 * NS_PER_MS)
@@ -35,7 +36,9 @@ static bool prepares_all(const struct session *session)
 
 bool session_prepares(const struct session *session)
 {
-	return session->unwinder && (session->plan->filter.tgids.n || prepares_all(session) ||
+	const struct plan_filter *filter = &session->plan->filter;
+
+	return session->unwinder && (filter->tgids.n || filter->tids.n || prepares_all(session) ||
 				     session->trigger->ops->file);
 }
 
@@ -95,10 +98,18 @@ int session_expect_command(struct session *session, struct error *err)
 	return expected.r;
 }
 
+/* Learns a process, if it is there. */
+static int learn_process(struct session *session, pid_t pid)
+{
+	uint32_t image;
+
+	return pid ? images_at(session->images, pid, 0, monotonic_ns(), &image) : 0;
+}
+
 int session_prepare_tables(struct session *session, struct error *err)
 {
 	const struct id_list *tgids = &session->plan->filter.tgids;
-	uint32_t image;
+	const struct id_list *tids = &session->plan->filter.tids;
 	int r;
 
 	if (!session_prepares(session))
@@ -106,7 +117,9 @@ int session_prepare_tables(struct session *session, struct error *err)
 	images_lock(session->images);
 	r = images_drain(session->images);
 	for (uint32_t i = 0; r == 0 && i < tgids->n; i++)
-		r = images_at(session->images, (pid_t)tgids->ids[i], 0, monotonic_ns(), &image);
+		r = learn_process(session, (pid_t)tgids->ids[i]);
+	for (uint32_t i = 0; r == 0 && i < tids->n; i++)
+		r = learn_process(session, thread_process(&tids->ids[i], 1));
 	if (r == 0 && prepares_all(session))
 		r = images_learn_running(session->images, LEARN_ALL_NS);
 	r = r < 0 ? error_set(err, r, "out of memory") : unwinder_prepare(session->unwinder, err);

@@ -14,6 +14,7 @@ struct copy {
 	const unsigned char *stack;
 	uint64_t from; /* the address of its first byte */
 	uint32_t size;
+	uint64_t luajit_frame; /* as in struct wire_rest */
 };
 
 static int read_copy(const struct copy *copy, void *to, uint32_t size, uint64_t address)
@@ -26,6 +27,12 @@ static int read_copy(const struct copy *copy, void *to, uint32_t size, uint64_t 
 	return 0;
 }
 
+/* The Lua state was read when the copy was made. */
+static uint64_t luajit_frame(const struct copy *copy, uint64_t sp)
+{
+	return sp <= copy->luajit_frame ? copy->luajit_frame : 0;
+}
+
 #define UNWIND_CONTEXT		       , const struct copy *copy __attribute__((unused))
 #define UNWIND_PASS		       , copy
 #define UNWIND_READ(to, size, address) read_copy(copy, to, size, address)
@@ -35,7 +42,8 @@ static int read_copy(const struct copy *copy, void *to, uint32_t size, uint64_t 
 #define UNWIND_RULE(number)	       unwind_rule(copy->unwind, number)
 #define UNWIND_PROCESS(tgid)	       ((void)(tgid), &copy->layout->wire)
 #define UNWIND_ADDRESS_BITS	       arch_address_bits()
-#define UNWIND_INLINE		       static
+#define UNWIND_LUAJIT_FRAME(sp)	       luajit_frame(copy, sp)
+#define UNWIND_INLINE		       static inline
 #include "bpf/unwind_step.h"
 
 /* The runs that the walk has not come to; they may hold anything. */
@@ -77,6 +85,7 @@ struct finished_walk finish_walk(const struct unwind *unwind, const struct layou
 		.stack = stack,
 		.from = rest->walk.registers[UNWIND_SP],
 		.size = rest->size,
+		.luajit_frame = rest->luajit_frame,
 	};
 	struct runs runs = { rest_runs, rest->runs };
 	struct unwind_walk walk = rest->walk;
@@ -84,12 +93,13 @@ struct finished_walk finish_walk(const struct unwind *unwind, const struct layou
 
 	/*
 	 * Look its mapping up anew. The table of the callee's frame may have another number by now:
-	 * UINT32_MAX is no table's, so no register is assumed to be preserved by the callee.
+	 * the one below UNWIND_GENERATED is no table's, so no register is assumed to be preserved
+	 * by the callee.
 	 */
 	walk.start = walk.end = 0;
 	walk.layout = 0;
-	if (walk.callee_owner)
-		walk.callee_owner = UINT32_MAX;
+	if (walk.callee_owner && walk.callee_owner != UNWIND_GENERATED)
+		walk.callee_owner = UNWIND_GENERATED - 1;
 	for (;;) {
 		uint64_t sp = walk.registers[UNWIND_SP];
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads the format of speedscope, sampled and evented profiles: py-spy, rbspy, austin and others
- * write it. All profiles of a file are read; their names become comms. Weights of time are ns.
+ * write it. All profiles of a file are read, but for that of our own files which repeats the
+ * others; their names become comms. Weights of time are ns.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct speedscope_reader {
 /* A profile: where its lists begin. */
 struct part {
 	char type[TYPE_SIZE], unit[TYPE_SIZE], name[WHO_SIZE];
+	char of[TYPE_SIZE]; /* "all": it has the samples of the others again */
 	struct json_reader samples, weights, events;
 };
 
@@ -237,6 +239,10 @@ static int read_part(struct speedscope_reader *reader, struct json_reader *json)
 			json_text(json, part.name, sizeof(part.name));
 			continue;
 		}
+		if (strcmp(key, "stacktally") == 0) {
+			json_text(json, part.of, sizeof(part.of));
+			continue;
+		}
 		if (strcmp(key, "samples") == 0)
 			part.samples = *json;
 		else if (strcmp(key, "weights") == 0)
@@ -245,6 +251,8 @@ static int read_part(struct speedscope_reader *reader, struct json_reader *json)
 			part.events = *json;
 		json_skip(json);
 	}
+	if (strcmp(part.of, "all") == 0)
+		return 0;
 	if (!json_stacks_unit(&reader->stacks, part.unit, reader->meta))
 		return -EXDEV;
 	json_stacks_who(&reader->stacks, part.name);

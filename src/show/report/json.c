@@ -271,7 +271,7 @@ static void put_thread(struct json *json, const struct listed_thread *thread)
 		put_number(json, "waits_for_tid", thread->waits_for);
 	if (thread->in_cycle)
 		bytes_string(&json->bytes, ",\"deadlock\":true");
-	if (thread->no_stack)
+	if (*thread->no_stack)
 		put_string(json, "no_stack", thread->no_stack);
 	bytes_char(&json->bytes, '}');
 }

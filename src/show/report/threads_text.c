@@ -157,7 +157,7 @@ static void put_stack(struct writing *writing, const struct listed_thread *threa
 	if (!entry) {
 		bytes_string(writing->bytes, writing->indent);
 		bytes_string(writing->bytes, "[no stack: ");
-		bytes_string(writing->bytes, thread->no_stack ? thread->no_stack : "not known");
+		bytes_string(writing->bytes, *thread->no_stack ? thread->no_stack : "not known");
 		bytes_string(writing->bytes, "]\n\n");
 		return;
 	}

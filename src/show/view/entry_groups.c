@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct sorting {
 	const struct profile *profile;
@@ -69,6 +70,32 @@ int entry_groups_make(struct entry_groups *groups, const struct profile *profile
 		add(&groups->list[groups->n - 1], entry->count);
 	}
 	qsort(groups->list, groups->n, sizeof(*groups->list), compare_groups);
+	return 0;
+}
+
+int entry_groups_one(struct entry_groups *one, const struct entry_groups *groups)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < groups->n; i++)
+		n += groups->list[i].n;
+	*one = (struct entry_groups){
+		.list = calloc(1, sizeof(*one->list)),
+		.order = reallocarray(NULL, (size_t)n + 1, sizeof(*one->order)),
+	};
+	if (!one->list || !one->order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < groups->n; i++) {
+		const struct entry_group *group = &groups->list[i];
+
+		memcpy(one->order + one->list->n, groups->order + group->first,
+		       group->n * sizeof(*one->order));
+		one->list->n += group->n;
+		if (__builtin_add_overflow(one->list->total, group->total, &one->list->total))
+			one->list->total = UINT64_MAX;
+	}
+	one->n = n > 0;
+	one->list->heaviest = n > 0 ? groups->list[0].heaviest : NULL;
 	return 0;
 }
 

@@ -24,6 +24,8 @@ struct entry_groups {
 
 /* 0 or -ENOMEM; call entry_groups_clear() in both cases. */
 int entry_groups_make(struct entry_groups *groups, const struct profile *profile, bool per_thread);
+/* All entries of `groups`, in their order, as one group. 0 or -ENOMEM; clear it in both cases. */
+int entry_groups_one(struct entry_groups *one, const struct entry_groups *groups);
 void entry_groups_clear(struct entry_groups *groups);
 
 #endif

@@ -110,8 +110,7 @@ static bool is_of_first_thread(const struct profile *profile, const struct profi
 	return root && strcmp(root, "_start") == 0;
 }
 
-/* A process that had ended when names were looked up is called by its busiest thread. */
-static void name_group(const struct profile *profile, const struct entry_groups *groups,
+void process_list_name(const struct profile *profile, const struct entry_groups *groups,
 		       const struct entry_group *group, char ret_name[SERVICE_NAME_SIZE])
 {
 	const struct names_process *known =
@@ -142,7 +141,7 @@ static int add_group(struct making *making, const struct profile *profile,
 	char name[SERVICE_NAME_SIZE];
 	int r = 0;
 
-	name_group(profile, groups, group, name);
+	process_list_name(profile, groups, group, name);
 	for (uint32_t i = group->first; r == 0 && i < group->first + group->n; i++) {
 		uint32_t number = groups->order[i];
 		const struct profile_entry *entry = &profile->entries[number];

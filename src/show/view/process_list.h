@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "view/entry_groups.h"
 #include "view/entry_parts.h"
 #include "view/profile.h"
 #include "view/service.h"
@@ -39,5 +40,9 @@ struct process_list {
 int process_list_make(const struct profile *profile, bool by_service,
 		      struct process_list *ret_list);
 void process_list_clear(struct process_list *list);
+
+/* The name of the process that the entries of a group, by process, are of. */
+void process_list_name(const struct profile *profile, const struct entry_groups *groups,
+		       const struct entry_group *group, char ret_name[SERVICE_NAME_SIZE]);
 
 #endif

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "tally/scripts.h"
 
 /* For each thread of the list. */
@@ -129,15 +131,20 @@ static void choose(const struct dump *dump, const struct tally *tally, struct ch
 	}
 }
 
-static const char *why_none(const struct listed_thread *thread)
+static void tell_why_none(struct listed_thread *thread)
 {
+	const char *why = "it ran, and no sample of it came in this time";
+	char time[DURATION_SIZE];
+
+	duration_text(thread->ready_ns, time, sizeof(time));
 	if (thread->state == 'Z')
-		return "it has ended, and the process goes on";
-	if (thread->ready_ns)
-		return "it waited for a CPU all the time";
-	if (thread->stayed)
-		return "the kernel did not tell its stack";
-	return "it ran, and no sample of it came in this time";
+		why = "it has ended, and the process goes on";
+	else if (thread->ready_ns)
+		why = "it waited for a CPU all the time, ";
+	else if (thread->stayed)
+		why = "the kernel did not tell its stack";
+	snprintf(thread->no_stack, sizeof(thread->no_stack), "%s%s", why,
+		 thread->ready_ns && thread->state != 'Z' ? time : "");
 }
 
 /* ---- the tally of the dump ---- */
@@ -182,7 +189,7 @@ static int copy_chosen(struct dump *dump, const struct tally *from, const struct
 		if (choices[i].entry)
 			r = copy_entry(from, dump->tally, choices[i].entry);
 		else
-			thread->no_stack = why_none(thread);
+			tell_why_none(thread);
 	}
 	*tally_losses(dump->tally) = *tally_losses_of(from);
 	return r;

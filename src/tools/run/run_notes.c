@@ -303,8 +303,11 @@ int run_notes_of_report(const struct run_report *report, struct error *err)
 	tell_losses(losses);
 	tell_ends(&report->meta, &summary.ends);
 	tell_programs(&report->meta, &summary.ends);
-	if (is_quiet(report))
+	if (is_quiet(report)) {
+		if (!report->reported)
+			lacks_tell(report);
 		return 0;
+	}
 	r = tell_total(report, &summary);
 	if (r == 0)
 		r = tell_left_out(report);

@@ -112,6 +112,24 @@ else
 	fail "names outlive their processes" "$(tail -n 2 "$err")"
 fi
 
+# A thread that is named has functions from its first sample on, as its process has.
+cat >"$tmp/thread.py" <<'S'
+import os, time
+def work(until):
+    while time.process_time() < until: pass
+print("ready", os.getpid(), flush=True)
+input()
+work(time.process_time() + 1)
+S
+begin_ready "$python" "$tmp/thread.py"
+sample -F 499 -U -L "$pid"
+let_go
+sampled
+few=$(counted ';work \(thread\.py\)')
+early=$(counted 'python: not known yet')
+[ "$few" -gt 300 ] && [ "$early" = 0 ]
+check $? "a thread that is named has functions from the first sample on" "$few, $early not known yet"
+
 # Samples: nearly all have functions.
 cat >"$tmp/busy.py" <<'S'
 import os, sys, time

@@ -140,6 +140,16 @@ done
 check $? "threads that nap have their stacks" "$missing of 20 dumps have none: $(cat "$out")"
 end
 
+# ---- threads that share a CPU: not all have a turn within 20 ms, so the dump looks longer
+begin taskset -c 0 "$programs/threads" 12 0
+for _ in {1..5}; do
+	measure --dump -p "$pid"
+	grep -q 'no stack' "$out" || break
+done
+[ "$(grep -c '^worker-[0-9]* ' "$out")" -eq 12 ] && ! grep -q 'no stack' "$out"
+check $? "threads that wait for a CPU have their stacks" "$(grep -v '^    [^[]' "$out")"
+end
+
 # ---- a process that holds whoever reads its memory
 begin "$programs/holds_readers"
 if [[ $said == skip* ]]; then

@@ -156,6 +156,9 @@ says "no inlined functions" '^no inlined functions: .*--symbols lists packages'
 unshare -pf --mount-proc "$profile" -F 99 -f 1 >"$out" 2>"$err"
 says "other processes of a container's host" \
 	'^[0-9]+ % of the samples are of processes outside of this PID namespace, .*hostPID'
+unshare -pf --mount-proc "$profile" -F 99 -i 0.5 --push http://127.0.0.1:9 2 >"$out" 2>"$err"
+[ "$(grep -c 'are of processes outside of this PID namespace, .*hostPID' "$err")" = 1 ]
+check $? "once also where intervals are only pushed" "$(cat "$err")"
 mkdir "$tmp/sys"
 unshare -m sh -c 'mount --bind "$1" /sys && exec "$2" -f 0.2' sh "$tmp/sys" "$profile" >"$out" 2>"$err"
 says "no /sys" '/sys is not mounted: mount -t sysfs sysfs /sys|there is no /sys/kernel/btf'

@@ -39,7 +39,7 @@ samples_in() {
 import json, sys
 of = json.load(open(sys.argv[1]))
 each = of["stacktally"]["sample_ns"] or 1
-print(sum(sum(p["weights"]) for p in of["profiles"]) // each)' "$1" ;;
+print(sum(sum(p["weights"]) for p in of["profiles"] if "stacktally" not in p) // each)' "$1" ;;
 	*.profile.json) python3 -c '
 import json, sys
 print(sum(sum(t["samples"]["weight"]) for t in json.load(open(sys.argv[1]))["threads"]))' "$1" ;;
@@ -141,7 +141,7 @@ fi
 python3 - <<'END' >"$tmp/said" 2>&1
 import json, re
 of = json.load(open("live.speedscope.json"))
-names = [p["name"] for p in of["profiles"]]
+names = [p["name"] for p in of["profiles"] if "stacktally" not in p]
 assert names and all(re.fullmatch(r".+ \(\d+/\d+\)", n) for n in names) and len(set(names)) == len(names), names
 frames = of["shared"]["frames"]
 assert sum("line" in f for f in frames) >= 3, frames[:9]
