@@ -11,6 +11,7 @@ import subprocess
 import time
 
 from container_cases import ContainerCases
+from cost_cases import CostCases
 from interpreter_cases import InterpreterCases
 from closing import lost_of
 from measure import BpfStatistics, Failed
@@ -24,7 +25,8 @@ from process_cases import ProcessCases
 COUNT = "{ @[kstack, ustack] = count(); }"
 
 
-class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuCases, MemoryCases, OtelCases):
+class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuCases, MemoryCases, OtelCases,
+            CostCases):
     def __init__(self, bench, sizes, peers, otel=None):
         """`otel`: the path of the OpenTelemetry profiler, if it is one of the peers."""
         self.bench, self.sizes, self.peers, self.otel = bench, sizes, peers, otel
@@ -308,5 +310,5 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuC
 
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
-         "off_cpu", "memory", "overhead", "frames", "python_samples", "functions", "dwarf", "compile_rows", "processes",
+         "off_cpu", "memory", "overhead", "costs", "frames", "python_samples", "functions", "dwarf", "compile_rows", "processes",
          "many_processes", "exec_storm", "container_names", "growth", "names", "names_share", "stock_names"]

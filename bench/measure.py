@@ -169,6 +169,15 @@ class Run:
         raise self.failed()
 
 
+def process_cpu_ms(pid):
+    """The CPU time of a process and of its children, also of those that it has waited for."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    total = sum(map(int, fields[11:15])) * 1000 / os.sysconf("SC_CLK_TCK")
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return total + sum(process_cpu_ms(child) for child in file.read().split())
+
+
 def sum_of(programs, prefix):
     """(ns, runs) of the programs {id: (ns, runs)} whose names begin so."""
     found = [figures for number, figures in programs.items() if not prefix or program_name(number).startswith(prefix)]

@@ -74,13 +74,6 @@ def held_programs(pid):
     return programs
 
 
-def process_cpu_ms(pid):
-    """The CPU time of a process, and of the children that it has waited for."""
-    with open(f"/proc/{pid}/stat") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return sum(map(int, fields[11:15])) * 1000 / os.sysconf("SC_CLK_TCK")
-
-
 def libc_of(pid):
     """The path of the C library that a process has mapped, as seen from here."""
     deadline = time.monotonic() + 10

@@ -5,8 +5,8 @@ while programs begin and end. To be mixed into cases.Cases, whose tools and roun
 import contextlib
 import time
 
-from measure import BpfStatistics
-from otel import SAMPLING, Otel, process_cpu_ms
+from measure import BpfStatistics, process_cpu_ms
+from otel import SAMPLING, Otel
 from process_cases import EXECS, Machine, rss_mb
 from row import Row
 
