@@ -171,11 +171,14 @@ class Run:
 
 def process_cpu_ms(pid):
     """The CPU time of a process and of its children, also of those that it has waited for."""
-    with open(f"/proc/{pid}/stat") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    total = sum(map(int, fields[11:15])) * 1000 / os.sysconf("SC_CLK_TCK")
-    with open(f"/proc/{pid}/task/{pid}/children") as file:
-        return total + sum(process_cpu_ms(child) for child in file.read().split())
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = file.read().split()
+    except (FileNotFoundError, ProcessLookupError):  # it has just ended
+        return 0
+    return sum(map(int, fields[11:15])) * 1000 / os.sysconf("SC_CLK_TCK") + sum(map(process_cpu_ms, children))
 
 
 def sum_of(programs, prefix):
