@@ -121,6 +121,35 @@ static void wrong_records_are_refused(void **state)
 	scripts_free(scripts);
 }
 
+/* A label of Ruby that comes behind its class. */
+static void is_labelled(const char *sent, const char *shown)
+{
+	struct wire_script_name is = message(sent, (uint32_t)strlen(sent), WIRE_TEXT_UTF8);
+
+	is.language = LANGUAGE_RUBY;
+	is.flags = WIRE_SCRIPT_CLASS_FIRST;
+	takes(&is, shown, "/tmp/x.p");
+}
+
+static void rubys_classes_stand_before_methods(void **state)
+{
+	struct wire_script_name plain = message("a.b", 3, WIRE_TEXT_UTF8);
+
+	(void)state;
+	is_labelled("Store#find", "Store#find");
+	is_labelled("Deep::Store.block in find", "block in Deep::Store.find");
+	is_labelled("Store#block (12 levels) in find", "block (12 levels) in Store#find");
+	is_labelled("Store#rescue in block in find", "rescue in block in Store#find");
+	is_labelled("Store#ensure in <=>", "ensure in Store#<=>");
+	is_labelled("Store#block (x levels) in find", "Store#block (x levels) in find");
+	is_labelled("Store#block (3", "Store#block (3");
+	is_labelled("Store#", "Store#");
+	is_labelled("Store", "Store");
+	is_labelled("", "");
+	plain.language = LANGUAGE_RUBY;
+	takes(&plain, "a.b", "/tmp/x.p");
+}
+
 /* The text of the frame of an address. */
 static void is_shown(struct scripts *scripts, uint64_t address, const char *text)
 {
@@ -253,6 +282,7 @@ int main(void)
 		cmocka_unit_test(strings_of_zeros_have_room),
 		cmocka_unit_test(the_longest_string_has_room),
 		cmocka_unit_test(wrong_records_are_refused),
+		cmocka_unit_test(rubys_classes_stand_before_methods),
 		cmocka_unit_test(frames_have_functions_or_reasons),
 		cmocka_unit_test(javascript_has_functions_without_names),
 		cmocka_unit_test(names_take_bounded_memory),

@@ -52,7 +52,7 @@ enum wire_script_reason {
 
 /* Room for the structures of any language. */
 struct wire_own {
-	__u64 words[12];
+	__u64 words[15];
 };
 
 /* An interpreter, as a file contains it; all addresses are those of the file. */
@@ -161,9 +161,12 @@ struct wire_inlined_code {
 enum wire_script_flags {
 	WIRE_SCRIPT_NAME_CUT = 1 << 0, /* only the beginning */
 	WIRE_SCRIPT_FILE_CUT = 1 << 1, /* only the end */
+	WIRE_SCRIPT_CLASS_FIRST = 1
+				  << 2, /* Ruby: the class of the method stands before the label */
 };
 
-_Static_assert(sizeof(struct wire_interpreter) == 120, "no padding");
+_Static_assert(sizeof(struct wire_interpreter) == 24 + sizeof(struct wire_own),
+	       "the structures of each language have room");
 _Static_assert(sizeof(struct wire_script_place) == 32, "no padding");
 _Static_assert(sizeof(struct wire_inlined_code) ==
 		       32 + 8 * WIRE_INLINED_FUNCTIONS + 16 * WIRE_INLINED_PLACES,

@@ -21,6 +21,7 @@ struct wire_ruby {
 	 * `record_above` bytes above the stack pointer then. 0: it calls none.
 	 */
 	__u64 continues;
+	__u64 object_class; /* address in the file: the variable with the class Object */
 	__s32 record_above;
 	__u32 caller_size;
 	__s32 tls_offset;	      /* of the thread's state, beyond the one in the slot */
@@ -43,10 +44,18 @@ struct wire_ruby {
 	__u8 type_mask, type_string, type_array;
 	__u8 string_length, string_pointer, string_embedded, string_embedded_shift, array_pointer,
 		array_embedded;
-	__u8 reserved[6];
+	/* Of what leads to a function's class (languages/ruby_class.bpf.h). */
+	__u8 body_local, type_function, special_method, method_owner, type_class, type_module;
+	__u16 method_type, special_type, singleton;
+	/* Offsets in a class, and a bit; `class_path` 0: its name is among its variables. */
+	__u8 class_path, class_permanent, permanent, class_attached;
+	/* Offsets in a class, and in what that leads to; 0: there are none. */
+	__u8 class_extension, class_variables;
+	__u32 attached_key; /* of the variable of a class that has what it is the singleton class of
+			     */
 };
 
-_Static_assert(sizeof(struct wire_ruby) == 96, "no padding");
+_Static_assert(sizeof(struct wire_ruby) == 120, "no padding");
 
 /* A copied piece of the memory that has frames of Ruby, or their variables. */
 #define RUBY_WINDOW 432
@@ -64,6 +73,12 @@ struct ruby_walk {
 	__u64 fp;     /* of vm_exec(), as the record says that was read last */
 	__u64 stack;  /* where the stack begins that has frames and variables */
 	struct ruby_window frames, variables;
+	/* The class of the method that was looked up last. */
+	__u64 method;	  /* 0: none was */
+	__u64 class_name; /* its string */
+	__u64 class_hash; /* 0: it has no name that is to be shown */
+	__u64 path_key;	  /* of the variable of a class that has its name; 0: not read yet */
+	__u64 separator;
 };
 
 #endif

@@ -94,6 +94,7 @@ struct found_text {
 	__u64 size; /* bytes; of those copied once copy_text() has run */
 	__u32 kind; /* as in struct wire_script_name */
 	bool cut;
+	bool class_first; /* see enum wire_script_flags */
 };
 
 /* Copies a string's characters, its end if `end` and it is longer than `room`: a constant. */
@@ -154,8 +155,9 @@ static __always_inline void send_message(struct interpreter_walk *interp,
 	message->file_size = file->size;
 	message->name_kind = name->kind;
 	message->file_kind = file->kind;
-	message->flags =
-		(name->cut ? WIRE_SCRIPT_NAME_CUT : 0) | (file->cut ? WIRE_SCRIPT_FILE_CUT : 0);
+	message->flags = (name->cut ? WIRE_SCRIPT_NAME_CUT : 0) |
+			 (file->cut ? WIRE_SCRIPT_FILE_CUT : 0) |
+			 (name->class_first ? WIRE_SCRIPT_CLASS_FIRST : 0);
 	message->language = interp->language;
 	message->kind = WIRE_KIND_SCRIPT;
 	if (bpf_ringbuf_output(&ring, message, sizeof(*message), BPF_RB_NO_WAKEUP) == 0)

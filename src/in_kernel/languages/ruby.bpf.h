@@ -134,34 +134,35 @@ static __always_inline int ruby_move_window(struct interpreter_walk *interp)
 }
 
 /*
- * Reads the flags of a frame, which are beside its variables. Those are mostly on the stack that
- * the frames are on, too, and then below are its callers'.
+ * Reads what is beside a frame's variables. Those are mostly on the stack that the frames are on,
+ * too, and then below are its callers'.
  */
-static __always_inline bool ruby_read_flags(struct interpreter_walk *interp, __u64 from,
-					    __u64 *ret_flags)
+static __always_inline bool ruby_read_scope(struct interpreter_walk *interp, __u64 from,
+					    struct ruby_scope *ret_scope)
 {
 	struct ruby_window *window = &interp->ruby_walk.variables;
 	__u64 at = from - window->from;
 
 	if (from - interp->ruby_walk.stack >= interp->frame - interp->ruby_walk.stack)
-		return read_word(ret_flags, from);
+		return bpf_probe_read_user(ret_scope, sizeof(*ret_scope), (const void *)from) == 0;
 	if (at > window->last) {
 		window->last = smaller(from - interp->ruby_walk.stack, RUBY_WINDOW);
 		window->from = from - window->last;
 		at = window->last;
 		OPAQUE(at);
-		if (at > RUBY_WINDOW || bpf_probe_read_user(window->bytes, at + sizeof(*ret_flags),
+		if (at > RUBY_WINDOW || bpf_probe_read_user(window->bytes, at + sizeof(*ret_scope),
 							    (const void *)window->from)) {
 			window->from = 0;
 			window->last = 0;
-			return read_word(ret_flags, from);
+			return bpf_probe_read_user(ret_scope, sizeof(*ret_scope),
+						   (const void *)from) == 0;
 		}
 		at = window->last;
 	}
 	OPAQUE(at);
 	if (at > RUBY_WINDOW)
 		return false;
-	*ret_flags = *(const __u64 *)(window->bytes + at);
+	*ret_scope = *(const struct ruby_scope *)(window->bytes + at);
 	return true;
 }
 
@@ -171,6 +172,7 @@ struct ruby_frame {
 	__u64 next; /* instruction; 0: generated code has not written it */
 	__u64 ep;   /* where its variables end */
 	__u64 flags;
+	__u64 method; /* of its own variables, if those are no block's; see ruby_as_method() */
 };
 
 /*
@@ -182,6 +184,7 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *interp,
 {
 	const struct wire_ruby *ruby = &interp->ruby;
 	__u64 at = interp->frame - interp->ruby_walk.frames.from;
+	struct ruby_scope scope;
 	const __u8 *copy;
 
 	if (interp->frame + ruby->frame_size > interp->ruby_walk.last)
@@ -201,8 +204,10 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *interp,
 	ret_frame->ep = FRAME_WORD(copy, ruby->frame_ep);
 	if (!ret_frame->iseq)
 		return INTERP_MORE;
-	if (!ruby_read_flags(interp, ret_frame->ep, &ret_frame->flags))
+	if (!ruby_read_scope(interp, ret_frame->ep - RUBY_SCOPE_METHOD, &scope))
 		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
+	ret_frame->method = scope.method;
+	ret_frame->flags = scope.flags;
 	return ret_frame->flags & ruby->is_c ? INTERP_MORE : INTERP_RUN_ENDED;
 }
 
@@ -339,6 +344,9 @@ static __always_inline bool ruby_find_state(struct scratch *slot, __u32 number)
 	interp->ruby_walk.frames.last = 0;
 	interp->ruby_walk.variables.from = 0;
 	interp->ruby_walk.variables.last = 0;
+	interp->ruby_walk.method = 0;
+	interp->ruby_walk.class_hash = 0;
+	interp->ruby_walk.path_key = 0;
 	interp->next = CODE_WORD(interp->code, ruby->state_frame);
 	interp->ruby_walk.record = CODE_WORD(interp->code, ruby->state_record);
 	stack = CODE_WORD(interp->code, ruby->state_stack);
@@ -393,7 +401,7 @@ __noinline int ruby_step(__u32 number)
 	struct ruby_frame frame = { 0 };
 	struct interpreter_walk *interp;
 	struct known_script *known;
-	__u64 at;
+	__u64 at, method;
 	int step;
 
 	if (!slot)
@@ -415,9 +423,12 @@ __noinline int ruby_step(__u32 number)
 		return at ? interp_fail(interp, WIRE_SCRIPT_TORN) : step;
 	if (!at && !interp->n_native && ruby_is_torn(interp, &frame))
 		return interp_fail(interp, WIRE_SCRIPT_TORN);
+	method = frame.flags & RUBY_SCOPE_LOCAL ? frame.method
+						: ruby_method_around(number, frame.ep);
 	known = &interp->codes[frame.iseq / 8 % KNOWN_SCRIPTS];
-	if ((known->code != frame.iseq || known->walk != interp->walk) &&
-	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_SCRIPTS))
+	if ((known->code != frame.iseq || known->walk != interp->walk ||
+	     known->function != method) &&
+	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_SCRIPTS, method))
 		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
 	interp_stage(slot, LANGUAGE_RUBY,
 		     interp_id_at(interp, number, known->id, ruby_line(number, &frame)));

@@ -16,37 +16,12 @@
 #include "bpf/scratch.bpf.h"
 #include "languages/interp_names.bpf.h"
 #include "languages/interp_run.bpf.h"
+#include "languages/ruby_class.bpf.h"
+#include "languages/ruby_text.bpf.h"
 
 #define RUBY_ISEQ_BYTES	  24
 #define RUBY_BODY_BYTES	  104
 #define RUBY_OBJECT_BYTES 40 /* of any object */
-#define RUBY_STRING_BYTES 64 /* of a string, with the first characters of most */
-
-/* Finds a string's characters. False: it cannot be read, or is no string. */
-static __always_inline bool ruby_find_text(struct interpreter_walk *interp, __u64 string,
-					   struct found_text *ret_text)
-{
-	const struct wire_ruby *ruby = &interp->ruby;
-	__u8 *head = interp->message.file; /* free until all texts are found */
-	__u64 flags;
-
-	if (bpf_probe_read_user(head, RUBY_STRING_BYTES, (const void *)string))
-		return false;
-	flags = *(const __u64 *)head;
-	if ((flags & ruby->type_mask) != ruby->type_string)
-		return false;
-	ret_text->size = AT(head, ruby->string_length, RUBY_STRING_BYTES, __u64);
-	if (flags & ruby->string_apart) {
-		ret_text->from = AT(head, ruby->string_pointer, RUBY_STRING_BYTES, __u64);
-	} else {
-		ret_text->from = string + ruby->string_embedded;
-		if (ruby->string_embedded_length)
-			ret_text->size = (flags & ruby->string_embedded_length) >>
-					 (ruby->string_embedded_shift & 31);
-	}
-	ret_text->kind = WIRE_TEXT_UTF8;
-	return ret_text->size <= 1 << 20;
-}
 
 /*
  * Copies a function's label to the message. That of a file is text of the library, which a process
@@ -83,25 +58,7 @@ __noinline __u64 ruby_path_hash(__u32 number, __u64 string)
 	return hash_of_copy(slot, &text);
 }
 
-/* A hash of up to 24 characters that came with the head of their string. */
-static __always_inline __u64 ruby_hash_of_head(const struct interpreter_walk *interp, __u64 size)
-{
-	const __u8 *head = interp->message.file;
-	__u64 hash = size;
-
-	for (__u32 i = 0; i < 3; i++) {
-		__u64 word =
-			AT(head, interp->ruby.string_embedded + 8 * i, RUBY_STRING_BYTES, __u64);
-
-		if (size < 8 * (i + 1ull))
-			word = size > 8 * i ? word & ((1ull << 8 * (size & 7)) - 1) : 0;
-		hash = (hash ^ word) * 0x9fb21c651e98df25ull;
-		hash ^= hash >> 32;
-	}
-	return hash;
-}
-
-/* The same of the label of the function found last. */
+/* A hash of the label of the function found last. A global function. */
 __noinline __u64 ruby_label_hash(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
@@ -134,6 +91,37 @@ static __always_inline __u64 ruby_path_of(struct interpreter_walk *interp, __u64
 	return read_word(&path, AT(head, ruby->array_pointer, RUBY_STRING_BYTES, __u64)) ? path : 0;
 }
 
+/*
+ * Copies the name of the function found last to the message: its class, if it has one, and its
+ * label. Finds the file's text, too, as that needs the message's room. False: it cannot be read.
+ */
+static __always_inline bool ruby_copy_name(struct interpreter_walk *interp, struct found_text *name,
+					   struct found_text *file)
+{
+	struct found_text class = { 0 };
+	__u8 *to = interp->message.name;
+	__u64 at;
+
+	if (!ruby_find_text(interp, interp->name, name) ||
+	    !ruby_find_text(interp, interp->last_name, file))
+		return false;
+	if (!interp->content)
+		return ruby_copy_label(interp, name);
+	if (!ruby_find_text(interp, interp->ruby_walk.class_name, &class) ||
+	    !copy_text(&class, false, to, RUBY_CLASS_TEXT))
+		return false;
+	at = class.size;
+	OPAQUE(at);
+	if (at > RUBY_CLASS_TEXT)
+		return false;
+	to[at] = interp->ruby_walk.separator;
+	if (!copy_text(name, false, to + at + 1, WIRE_SCRIPT_TEXT - RUBY_CLASS_TEXT - 1))
+		return false;
+	name->size += class.size + 1;
+	name->class_first = true;
+	return true;
+}
+
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int ruby_send_name(__u32 number)
 {
@@ -144,33 +132,34 @@ __noinline int ruby_send_name(__u32 number)
 	if (!slot || !has_room_for_names())
 		return 0;
 	interp = &slot->interp;
-	if (ruby_find_text(interp, interp->name, &name) &&
-	    ruby_find_text(interp, interp->last_name, &file) && ruby_copy_label(interp, &name) &&
+	if (ruby_copy_name(interp, &name, &file) &&
 	    copy_text(&file, true, interp->message.file, WIRE_SCRIPT_TEXT))
 		send_message(interp, &name, &file);
 	return 0;
 }
 
 /*
- * Makes a function known, and sends its name if that was not sent yet. It is known by what it says:
- * another one may be at its address later. A global function. Returns 0 when it did.
+ * Makes a function that runs for a method known, and sends its name if that was not sent yet. It is
+ * known by what it says: another one may be at its address later. A global function. Returns 0 when
+ * it did.
  */
-__noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
+__noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at, __u64 method)
 {
 	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *interp;
 	const struct wire_ruby *ruby;
 	struct known_script *known;
-	__u64 label, path;
+	__u64 label, path, body;
 
 	if (!slot)
 		return -1;
 	interp = &slot->interp;
 	ruby = &interp->ruby;
 	if (bpf_probe_read_user(interp->code, RUBY_ISEQ_BYTES, (const void *)iseq) ||
-	    (CODE_WORD(interp->code, 0) & ruby->iseq_type_mask) != ruby->iseq_type ||
-	    bpf_probe_read_user(interp->code, RUBY_BODY_BYTES,
-				(const void *)CODE_WORD(interp->code, ruby->iseq_body)))
+	    (CODE_WORD(interp->code, 0) & ruby->iseq_type_mask) != ruby->iseq_type)
+		return -1;
+	body = CODE_WORD(interp->code, ruby->iseq_body);
+	if (bpf_probe_read_user(interp->code, RUBY_BODY_BYTES, (const void *)body))
 		return -1;
 	interp->name = CODE_WORD(interp->code, ruby->body_label);
 	interp->file = CODE_WORD(interp->code, ruby->body_path);
@@ -187,6 +176,13 @@ __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
 	if (!label || !interp->last_file_hash)
 		return -1;
 	interp->content = 0;
+	if (method && ruby_is_in_method(interp, body)) {
+		if (ruby->class_extension && !interp->ruby_walk.path_key)
+			ruby_find_path_key(number);
+		if (method != interp->ruby_walk.method)
+			ruby_take_class(number, method);
+		interp->content = interp->ruby_walk.class_hash;
+	}
 	interp->id = code_id(interp, LANGUAGE_RUBY, label, interp->last_file_hash);
 	if (!is_sent(interp))
 		ruby_send_name(number);
@@ -194,6 +190,7 @@ __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at)
 	known->code = iseq;
 	known->walk = interp->walk;
 	known->version = 0;
+	known->function = method;
 	known->id = interp->id;
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "bpf/interpreter_wire.h"
 #include "tally/java_names.h"
+#include "tally/ruby_label.h"
 
 _Static_assert((int)WIRE_N_SCRIPT_REASONS == (int)SCRIPT_N_REASONS &&
 		       (int)WIRE_SCRIPT_EARLY == (int)SCRIPT_EARLY &&
@@ -100,6 +101,8 @@ int script_names_take(struct scripts *scripts, const void *record, size_t size)
 		return -EPROTO;
 	if (is->language == LANGUAGE_JAVA)
 		java_name_show(name);
+	if (is->language == LANGUAGE_RUBY && is->flags & WIRE_SCRIPT_CLASS_FIRST)
+		ruby_label_show(name);
 	return scripts_add(scripts,
 			   &(struct script){
 				   .id = is->id, .name = name, .file = file, .line = is->line });

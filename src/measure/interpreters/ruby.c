@@ -34,6 +34,11 @@ struct ruby_offsets {
 	uint32_t string_embedded_length;
 	uint8_t string_length, string_pointer, string_embedded, string_embedded_shift;
 	uint8_t array_pointer, array_embedded;
+	uint8_t body_local, type_function, special_method, method_owner, type_class, type_module;
+	uint16_t method_type, special_type, singleton;
+	uint8_t class_path, class_permanent, permanent, class_attached; /* 0 up to 3.2 */
+	uint8_t class_extension, class_variables;			/* 0 from 3.2 on */
+	uint16_t attached_key;
 };
 
 #include "interpreters/ruby_offsets.h"
@@ -50,6 +55,7 @@ enum ruby_symbol {
 	RUBY_LABEL,
 	RUBY_VM_EXEC,
 	RUBY_STATE,
+	RUBY_OBJECT,
 	RUBY_N_SYMBOLS
 };
 
@@ -182,7 +188,8 @@ static bool has_structures(const struct script *label, const struct ruby_offsets
 	       memcmp(label->bytes + at, expected, sizeof(expected)) == 0;
 }
 
-static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby_code *code)
+static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby_code *code,
+				uint64_t object_class)
 {
 	const struct ruby_record *record = &code->record;
 
@@ -237,6 +244,23 @@ static struct wire_ruby wire_of(const struct ruby_offsets *is, const struct ruby
 		.array_embedded_flag = is->array_embedded_flag,
 		.array_pointer = is->array_pointer,
 		.array_embedded = is->array_embedded,
+		.body_local = is->body_local,
+		.type_function = is->type_function,
+		.special_method = is->special_method,
+		.method_owner = is->method_owner,
+		.type_class = is->type_class,
+		.type_module = is->type_module,
+		.method_type = is->method_type,
+		.special_type = is->special_type,
+		.singleton = is->singleton,
+		.class_path = is->class_path,
+		.class_permanent = is->class_permanent,
+		.permanent = is->permanent,
+		.class_attached = is->class_attached,
+		.class_extension = is->class_extension,
+		.class_variables = is->class_variables,
+		.attached_key = is->attached_key,
+		.object_class = object_class,
 	};
 }
 
@@ -259,6 +283,7 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 		[RUBY_LABEL] = { .name = "rb_iseq_label" },
 		[RUBY_VM_EXEC] = { .name = "rb_vm_exec" },
 		[RUBY_STATE] = { .name = "ruby_current_execution_context_ptr" },
+		[RUBY_OBJECT] = { .name = "rb_cObject" },
 	};
 	struct script eval, eval_main, label;
 	struct frame_lookup frames;
@@ -295,7 +320,7 @@ static int read_ruby(const struct elf_file *elf, struct wire_interpreter *ret_in
 	else if (!find_state(is, &symbols[RUBY_STATE], &eval, &code.state))
 		ret_interpreter->refused = WIRE_SCRIPT_NO_STATE;
 	else
-		ret_interpreter->ruby = wire_of(is, &code);
+		ret_interpreter->ruby = wire_of(is, &code, symbols[RUBY_OBJECT].address);
 	return 0;
 }
 

@@ -173,7 +173,7 @@ S
 	begin ruby "$tmp/s.rb"
 	await 10 asleep
 	measure --dump -p "$pid"
-	dumps "Ruby: a thread" "s.rb:6" "nap (s.rb:2)" "block in run (s.rb:5)" "run (s.rb:4)" "block in <main> (s.rb:6)"
+	dumps "Ruby: a thread" "s.rb:6" "Object#nap (s.rb:2)" "block in Object#run (s.rb:5)" "Object#run (s.rb:4)" "block in <main> (s.rb:6)"
 	end
 fi
 

@@ -35,6 +35,15 @@ def wild_label = bend(BODY + 80, WILD)
 def no_string = bend(BODY + 80, word(MAIN + 16))
 def endless_stack = bend(STATE + 8, 1 << 50)
 def no_end = bend(MAIN + 32, STATE + 200) # flags that end no run
+
+# The class Object: its extension, the table of its variables, and the first of those, its name.
+CLASS = Fiddle.dlwrap(Object)
+VARIABLES = word(word(CLASS + 24) + 8)
+NAME = word(VARIABLES + 48) + 16
+def wild_class = bend(CLASS + 24, WILD)
+def wild_variables_of_class = bend(VARIABLES + 48, WILD)
+def endless_variables = bend(VARIABLES + 32, 1 << 60)
+def wild_name = bend(NAME, WILD)
 def whole = Process.ppid
 
 circle
@@ -45,6 +54,10 @@ wild_label
 no_string
 endless_stack
 no_end
+wild_class
+wild_variables_of_class
+endless_variables
+wild_name
 whole
 
 eval("def #{"long" * 100_000}; Process.ppid; end", nil, "#{"dir/" * 1000}long.rb")
