@@ -297,6 +297,24 @@ static int explain_form(const char *text, const struct spec *spec, struct error 
 			 complete ? "; did you mean " : "", pattern, complete ? "?" : "");
 }
 
+/* "sched:sched_switch", as other programs name tracepoints, where no library has that name. */
+static void suggest_tracepoint(const struct spec *spec, struct error *err)
+{
+	const struct trigger_kind *kind = find_kind('t', true);
+	const struct spec as_tracepoint = {
+		.kind = kind, .provider = spec->library, .name = spec->name, .regexp = spec->regexp
+	};
+	struct probes *probes = NULL;
+	char said[sizeof(err->text)];
+
+	if (kind->make(&as_tracepoint, 0, &probes, NULL) < 0)
+		return;
+	trigger_free(&probes->trigger);
+	snprintf(said, sizeof(said), "%s", err->text);
+	error_set(err, -ENOENT, "%.300s; did you mean t:%.100s:%.100s?", said, spec->library,
+		  spec->name);
+}
+
 static int make_trigger(const char *text, struct spec *spec, pid_t pid,
 			struct trigger **ret_trigger, struct error *err)
 {
@@ -313,6 +331,9 @@ static int make_trigger(const char *text, struct spec *spec, pid_t pid,
 	r = spec->kind->make(spec, pid, &probes, err);
 	if (r == -ENOENT && is_type_alone(spec) && find_kind(spec->library[0], true)->form)
 		return explain_form(text, spec, err);
+	if (r == -ENOENT && spec->library && spec->name && !spec->regexp && !spec->provider &&
+	    !strchr(spec->library, '/'))
+		suggest_tracepoint(spec, err);
 	if (r < 0)
 		return r;
 	snprintf(probes->trigger.event, sizeof(probes->trigger.event), "%s", text);

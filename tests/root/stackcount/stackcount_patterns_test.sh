@@ -54,6 +54,8 @@ if have_uprobes; then
 		-D 1 "$calls:nosuch_xyz"
 	fails 1 "no such function of a library" 'did you mean .*malloc' -D 1 c:malloq
 	fails 1 "no such library" 'unable to find library nosuchlib$' -D 1 nosuchlib:foo
+	fails 1 "a tracepoint without its t:" \
+		'unable to find library sched; did you mean t:sched:sched_switch\?$' -D 1 sched:sched_switch
 	fails 1 "no such path" 'unable to find library /nowhere/lib: No such file' -D 1 /nowhere/lib:foo
 	fails 1 "a library that is a directory" 'unable to find library /tmp: ' -D 1 /tmp:foo
 	mkfifo "$tmp/pipe"
