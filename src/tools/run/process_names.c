@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/process_names.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -70,4 +75,42 @@ int process_names_add(const struct tally *tally, struct names *names)
 									      process->comm });
 	}
 	return r;
+}
+
+static void own_directory(DIR **directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+static uint32_t count_threads(const char *process, const char *wildcard)
+{
+	char path[64], comm[COMM_SIZE];
+	own(own_directory) DIR *tasks = NULL;
+	const struct dirent *entry;
+	uint32_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/task", process);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+		comm[0] = '\0';
+		if (tid)
+			comm_read(tid, comm);
+		n += *comm && fnmatch(wildcard, comm, 0) == 0;
+	}
+	return n;
+}
+
+uint32_t process_names_count(const char *wildcard)
+{
+	own(own_directory) DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	uint32_t n = 0;
+
+	while (processes && (entry = readdir(processes)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			n += count_threads(entry->d_name, wildcard);
+	return n;
 }

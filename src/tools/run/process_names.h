@@ -12,4 +12,7 @@
  */
 int process_names_add(const struct tally *tally, struct names *names);
 
+/* How many threads have a comm that matches the shell wildcard now. */
+uint32_t process_names_count(const char *wildcard);
+
 #endif

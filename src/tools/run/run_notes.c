@@ -11,6 +11,7 @@
 #include "kernel/capability.h"
 #include "run/empty.h"
 #include "run/next_steps.h"
+#include "run/process_names.h"
 #include "tally/comms.h"
 #include "tally/scripts.h"
 #include "view/advice.h"
@@ -186,14 +187,30 @@ static int note_unnamed(const struct run_report *report)
 	return 0;
 }
 
-/* --name selects threads, which a program may have given other names. False: none was seen. */
+/* Whether samples by time were asked for, which threads that sleep have none of. */
+static bool samples_time(const struct run_report *report)
+{
+	return !report->meta.timed && report->meta.event &&
+	       strcmp(report->meta.event, "cpu-clock") == 0;
+}
+
+/* --name selects threads, which a program may have given other names. False: nothing was told. */
 static bool name_others(const struct run_report *report)
 {
 	const char *name = report->request->plan->filter.name;
+	uint32_t n = name && !report->saved ? process_names_count(name) : 0;
 	char others[200];
 
 	if (!name || !report->others)
 		return false;
+	if (n) {
+		if (samples_time(report))
+			message_note("%" PRIu32 " thread%s named %s did not run, but sleep%s: %s "
+				     "--off-cpu --name '%s' shows what for",
+				     n, n > 1 ? "s" : "", name, n > 1 ? "" : "s",
+				     report->request->program, name);
+		return samples_time(report);
+	}
 	comms_describe(report->others, others, sizeof(others));
 	if (*others)
 		message_note("no thread named %s was seen; seen most: %s", name, others);

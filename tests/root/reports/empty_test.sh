@@ -65,6 +65,12 @@ kill -STOP "$!"
 explains "a process whose first thread has ended, and others not" \
 	"^process $! is stopped, by a signal or a debugger" -p "$!" 0.2
 explains "a name that nobody has" "no thread named ngnix was seen; seen most: " --name ngnix 1s
+(exec -a x bash -c 'printf %s waits_long >/proc/self/comm; read -r <>"$1"' bash <(sleep 300)) &
+started+=("$!")
+await 10 grep -qx waits_long "/proc/$!/comm"
+await 10 asleep "$!"
+explains "a name whose threads sleep" \
+	"^1 thread named waits_lon\* did not run, but sleeps: profile --off-cpu --name 'waits_lon\*' shows what for" --name 'waits_lon*' 0.2
 explains "a process that runs, in less time than a sample takes" \
 	"^process $busy runs, but no sample met it: measure for longer" -F 1 -p "$busy" 0.1
 explains "a node of memory" '^nothing that was asked for ran on NUMA node 0; without --node' \
