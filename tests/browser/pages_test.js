@@ -124,6 +124,16 @@ async function svgTests() {
 				of("top").top >= -1 && of("bottom").bottom <= innerHeight + 1];
 		});
 		equal([Math.round(width), Math.round(all) > 360, Math.round(high), sight], [390, true, 17, true], "sizes on the screen");
+		const beyond = await page.evaluate(() => [...document.querySelectorAll("#legend text, #title, #subtitle")]
+			.filter((it) => it.getBoundingClientRect().right * visualViewport.scale > 390).map((it) => it.textContent));
+		equal(beyond, [], "words beyond the screen");
+		const covers = await page.evaluate(() => {
+			const lowest = Math.max(...[...document.querySelectorAll("#legend text")].map((it) => it.getBoundingClientRect().bottom));
+			const all = [...document.querySelectorAll("#frames > g")].map((it) => it.getBoundingClientRect().bottom);
+			return [lowest <= document.getElementById("bottom").getBoundingClientRect().bottom,
+				Math.max(...all) <= document.querySelector("#legend").getBoundingClientRect().top];
+		});
+		equal(covers, [true, true], "the legend is whole, below the boxes");
 		await shot(page, "svg-phone");
 		await page.finish();
 	});
@@ -715,6 +725,7 @@ async function pageTests() {
 		});
 		equal((await totals()).all, 150, "all the time");
 		equal(await page.evaluate(() => [stacktally.times.times.bins.n, stacktally.times.times.binMs]), [150, 20], "bins");
+		equal(await page.evaluate(() => stacktally.times.timeline.window()), [0, 3], "the seconds of a short measurement fill it");
 		await drag(100, 900);
 		const first = await totals();
 		equal([first.all, first.pread64], [50, 50], "the first second");

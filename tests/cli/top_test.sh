@@ -60,6 +60,17 @@ $from >out 2>/dev/null
 grep -q '^    -                spin (99)$' out
 check $? "a pipe gets the layout of bcc" "$(head -n 5 out)"
 
+# A thread that waits in libc: where it is called from is seen behind the kernel's functions.
+cat >waits.json <<'END'
+{"shared":{"frames":[{"name":"start_thread","file":"libc.so.6"},{"name":"poll","file":"libc.so.6"},
+{"name":"do_syscall_64","file":"[kernel]"},{"name":"do_poll","file":"[kernel]"},{"name":"schedule","file":"[kernel]"}]},
+"profiles":[{"type":"sampled","name":"a (7)","unit":"none","samples":[[0,1,2,3,4]],"weights":[5]},
+{"type":"sampled","name":"b (8)","unit":"none","samples":[[2,3,4]],"weights":[4]}]}
+END
+$profile --from waits.json --top -q >out
+grep -qx '  schedule <- .. <- poll <- start_thread' out && grep -qx '  schedule <- do_poll <- do_syscall_64' out
+check $? "functions of the kernel are shortened where others follow" "$(cat out)"
+
 $from --top -q >out
 grep -q 'mostly in$' out
 check $? "--top prints the table to a pipe" "$(head -n 5 out)"

@@ -196,7 +196,8 @@ static uint32_t frame_at(const struct profile_entry *entry, const struct entry_p
 
 /*
  * One frame of the kernel, libc or an interpreter stands for those that follow it, up to the next
- * function of the program. Of a stack without such a function there are all.
+ * function of the program. Of a stack without such a function those of the kernel alone are
+ * shortened, if there are others.
  */
 static void put_stack(struct top *top, const struct profile_entry *entry)
 {
@@ -210,9 +211,10 @@ static void put_stack(struct top *top, const struct profile_entry *entry)
 			&top->profile->frames[frame_at(entry, &parts, i)].is);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct names_frame *is = &top->profile->frames[frame_at(entry, &parts, i)].is;
-		bool common = entry_is_common_frame(is);
+		bool passed = of_program ? entry_is_common_frame(is)
+					 : i < parts.n_kernel && entry->n_user > 0;
 
-		in_row = common && of_program ? in_row + 1 : 0;
+		in_row = passed ? in_row + 1 : 0;
 		if (in_row > 2)
 			continue;
 		if (!put_step(&line, in_row == 2 ? ".." : frame_text_name(is))) {

@@ -11,24 +11,80 @@
 /* Bytes of the command line in a title. */
 #define MAX_COMMAND 80
 
-/* The command line, which tells what was measured of which processes, without a directory. */
+/* The end of a word of a command line, in which a shell's quotes hide blanks. */
+static const char *word_end(const char *word)
+{
+	char quote = 0;
+
+	for (; *word && (quote || *word != ' '); word++)
+		if (*word == '\'')
+			quote ^= *word;
+		else if (*word == '\\' && !quote && word[1])
+			word++;
+	return word;
+}
+
+/* How many words the option has that only says where a report goes; 0: it is another word. */
+static int words_of_output(const char *word, size_t size)
+{
+	static const struct {
+		const char *name;
+		int words;
+	} outputs[] = { { "-q", 1 }, { "--quiet", 1 }, { "-o", 2 }, { "--output", 2 } };
+
+	for (size_t i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
+		if (size == strlen(outputs[i].name) && memcmp(word, outputs[i].name, size) == 0)
+			return outputs[i].words;
+	return size > 9 && memcmp(word, "--output=", 9) == 0;
+}
+
+/*
+ * The command line, which tells what was measured of which processes: without a directory, and
+ * without the files that were written.
+ */
+static void put_words(struct bytes *bytes, const char *line)
+{
+	const char *end = word_end(line), *at;
+	bool ours = true; /* not of a command behind "--" */
+	int skip = 0;
+
+	for (at = end; at > line && at[-1] != '/';)
+		at--;
+	bytes_put(bytes, at, (size_t)(end - at));
+	for (at = end; *at == ' '; at = end) {
+		size_t size;
+
+		end = word_end(++at);
+		size = (size_t)(end - at);
+		ours = ours && !(size == 2 && memcmp(at, "--", 2) == 0);
+		if (ours && !skip)
+			skip = words_of_output(at, size);
+		if (skip) {
+			skip--;
+			continue;
+		}
+		bytes_char(bytes, ' ');
+		bytes_put(bytes, at, size);
+	}
+}
+
 static void put_command(struct bytes *bytes, const char *line)
 {
-	const char *end = line + strcspn(line, " "), *start = end;
-	size_t size;
+	struct bytes words;
+	size_t size = MAX_COMMAND;
 
-	while (start > line && start[-1] != '/')
-		start--;
-	size = strlen(start);
-	if (size <= MAX_COMMAND) {
-		bytes_put(bytes, start, size);
-		return;
-	}
+	bytes_start(&words, NULL);
+	put_words(&words, line);
 	/* Not within a character. */
-	for (size = MAX_COMMAND; size > 0 && ((unsigned char)start[size] & 0xc0) == 0x80;)
+	while (words.used > MAX_COMMAND && size > 0 &&
+	       ((unsigned char)words.start[size] & 0xc0) == 0x80)
 		size--;
-	bytes_put(bytes, start, size);
-	bytes_string(bytes, "\xe2\x80\xa6");
+	bytes_put(bytes, words.start, words.used > MAX_COMMAND ? size : words.used);
+	if (words.used > MAX_COMMAND)
+		bytes_string(bytes, "\xe2\x80\xa6");
+	if (words.failed)
+		bytes->failed = words.failed;
+	bytes_clear(&words);
 }
 
 void caption_title(struct bytes *bytes, const struct profile *profile)

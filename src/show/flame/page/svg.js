@@ -14,7 +14,8 @@ var svg = document.documentElement;
 var low = svg.viewBox.baseVal.height, width = svg.viewBox.baseVal.width;
 /* Grows when zooming shows rows above those of the first picture. */
 var height = low;
-var title = byId("title").textContent;
+var foot = 0; /* below that: rows of the legend beyond its first one */
+var title = byId("title").textContent, subtitle = byId("subtitle").textContent;
 var zoomOut = 1; /* how much smaller the browser shows the picture than it lays it out */
 var details = byId("details"), matched = byId("matched"), zoomed = null, input = null;
 var boxes = Array.prototype.map.call(byId("frames").children, function (g) {
@@ -134,9 +135,9 @@ function draw() {
 }
 
 function setSize() {
-	svg.setAttribute("viewBox", "0 0 " + width + " " + height);
+	svg.setAttribute("viewBox", "0 0 " + width + " " + (height + foot));
 	svg.setAttribute("width", width * zoomOut);
-	svg.setAttribute("height", height * zoomOut);
+	svg.setAttribute("height", (height + foot) * zoomOut);
 }
 
 /* Makes room for rows above those of the first picture. */
@@ -221,6 +222,7 @@ function arrange() {
 	byId("reset").setAttribute("transform", "translate(" + (width - 168) + ",10)");
 	matched.setAttribute("x", width - MARGIN);
 	byId("title").textContent = fit(title, (width - 90) / 10);
+	byId("subtitle").textContent = fit(subtitle, (width - 2 * MARGIN) / 6.5);
 	var field = byId("search-field");
 	if (field) {
 		field.setAttribute("x", width - 250);
@@ -228,11 +230,30 @@ function arrange() {
 	}
 }
 
+/* Breaks the legend into rows that are as wide as the window. */
+function wrapLegend() {
+	var parts = byId("legend").children, back = byId("bottom").querySelector(".back"), x = MARGIN, row = 0;
+	for (var i = 0; i + 1 < parts.length; i += 2) {
+		var length = parts[i + 1].getComputedTextLength();
+		if (x > MARGIN && x + 17 + length > width - MARGIN) {
+			x = MARGIN;
+			row++;
+		}
+		parts[i].setAttribute("x", x);
+		parts[i].setAttribute("y", low - 24 + row * ROW);
+		parts[i + 1].setAttribute("x", x + 17);
+		parts[i + 1].setAttribute("y", low - 14 + row * ROW);
+		x += 17 + length + 22;
+	}
+	foot = row * ROW;
+	back.setAttribute("height", low - Number(back.getAttribute("y")) + foot);
+}
+
 /* Keeps the header and the footer in sight if the graph is higher than the window. */
 function stick() {
-	var at = Math.max(window.scrollY, 0) / zoomOut, end = Math.min(at + window.innerHeight / zoomOut, height);
+	var at = Math.max(window.scrollY, 0) / zoomOut, end = Math.min(at + window.innerHeight / zoomOut, height + foot);
 	byId("top").setAttribute("transform", "translate(0," + at + ")");
-	byId("bottom").setAttribute("transform", "translate(0," + (end - low) + ")");
+	byId("bottom").setAttribute("transform", "translate(0," + (end - foot - low) + ")");
 }
 
 /*
@@ -243,6 +264,7 @@ function resize() {
 	var view = window.visualViewport;
 	width = Math.max(view ? view.width * view.scale : window.innerWidth, 320);
 	zoomOut = window.innerWidth > 1.2 * width ? window.innerWidth / width : 1;
+	wrapLegend();
 	setSize();
 	arrange();
 	draw();
@@ -280,6 +302,6 @@ window.addEventListener("scroll", stick);
 byId("search").classList.remove("off");
 resize();
 /* Stacks start at the bottom. */
-window.scrollTo(0, height * zoomOut);
+window.scrollTo(0, (height + foot) * zoomOut);
 stick();
 })();

@@ -5,6 +5,8 @@
  */
 
 const WHOLE_TIME = "All the time", COMPARE_RANGE = "Compare with this", END_COMPARISON = "End comparison";
+/* So many seconds of a measurement that has them are visible. */
+const LEAST_SECONDS = 10;
 
 /* What a Timeline shows: seconds by number from 1, and bins. */
 class Times {
@@ -118,7 +120,7 @@ class TimesPanel {
 			const [from, to] = this.times.ticksIn(start, end);
 			if (compare) this.compareWith({ from, to });
 			else this.choose({ from, to });
-		}, { least: 10, most: 3600 });
+		}, { least: LEAST_SECONDS, most: 3600 });
 		this.compare.after(this.timeline.choice());
 		section.addEventListener("keydown", (event) => this.step(event));
 		for (const of of ["range", "then"]) addressParts.push({ name: of, get: () => rangeText(this.times[of]),
@@ -126,6 +128,7 @@ class TimesPanel {
 	}
 	open(times) {
 		this.times = times;
+		this.timeline.least = Math.min(LEAST_SECONDS, Math.ceil(times.now / 1000));
 		this.tell();
 	}
 	choose(range) {
