@@ -146,10 +146,10 @@ static void losses_add_up(void **state)
 {
 	const struct tally_losses more = { 1,	 2,  3,	   4,	 13,  5,  12, 6, 7,  8,
 					   9,	 11, true, true, 100, 1,  2,  3, 12, 13,
-					   true, 14, 15,   16,	 17,  18, 19, 20 };
+					   true, 14, 15,   16,	 17,  18, 19, 20, 21, 22 };
 	struct tally_losses sum = { 10,	   20,	30,    40,    0,   50,	0,   60, 70,  80,
 				    90,	   100, false, false, 100, 1,	2,   3,	 120, 130,
-				    false, 140, 150,   160,   170, 180, 190, 200 };
+				    false, 140, 150,   160,   170, 180, 190, 200, 210, 220 };
 
 	(void)state;
 	delta_add_losses(&sum, &more);
@@ -176,6 +176,8 @@ static void losses_add_up(void **state)
 	assert_int_equal(sum.unallocated, 198);
 	assert_int_equal(sum.lost_blocks, 209);
 	assert_int_equal(sum.lost_bytes, 220);
+	assert_int_equal(sum.replaced_blocks, 231);
+	assert_int_equal(sum.unmapped, 242);
 	assert_int_equal(tally_never_came(&sum), 12);
 	assert_true(sum.counts_full);
 	assert_true(sum.memory_full);

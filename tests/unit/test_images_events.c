@@ -99,9 +99,13 @@ static void test_exec_and_remap(void **state)
 	assert_mapped(images, first, 0x20010, "/b");
 	assert_int_equal(at(images, GONE, 150), first);
 
+	assert_false(images_has_ended(images, GONE, 210));
 	assert_int_equal(images_exec(images, GONE, 300), 0);
+	assert_true(images_has_ended(images, GONE, 210));
+	assert_false(images_has_ended(images, GONE, 305));
 	map(images, GONE, 310, 0x10000, "/d");
 	images_exit(images, GONE, 400);
+	assert_true(images_has_ended(images, GONE, 305));
 	third = at(images, GONE, 350);
 	assert_mapped(images, third, 0x10010, "/d");
 	assert_mapped(images, third, 0x20010, NULL);

@@ -752,11 +752,29 @@ static void names_of_processes(void **state)
 	recording_free(recording);
 }
 
+static void blocks_that_were_replaced(void **state)
+{
+	struct recording *recording = NULL;
+	struct error err = { 0 };
+	struct data *data = *state;
+
+	tally_losses(data->tally)->replaced_blocks = 31;
+	tally_losses(data->tally)->unmapped = 37;
+	save(data);
+	assert_int_equal(data->bytes[RECORDING_MAGIC_SIZE], RECORDING_BLOCKS);
+	if (load(data->bytes, data->size, &recording, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(tally_losses_of(recording->tally)->replaced_blocks, 31);
+	assert_int_equal(tally_losses_of(recording->tally)->unmapped, 37);
+	recording_free(recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(labels_of_cgroups),
 		TEST(names_of_processes),
+		TEST(blocks_that_were_replaced),
 		TEST(loads_what_was_saved),
 		TEST(files_of_version_3_are_loaded),
 		TEST(times_are_kept),

@@ -126,6 +126,8 @@ struct tally_losses {
 	uint64_t lost_values;
 	/* Of blocks of memory: freed that were not seen to be allocated; without room or stack. */
 	uint64_t unallocated, lost_blocks, lost_bytes;
+	uint64_t replaced_blocks; /* allocated again before they were seen to be freed */
+	uint64_t unmapped;	  /* times that pages of no known mapping were unmapped */
 };
 
 /* How many events an entry has; ns, if its count is of time. */

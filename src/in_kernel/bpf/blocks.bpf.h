@@ -53,18 +53,35 @@ static __always_inline struct wire_block_counters *block_counter(void)
 	return bpf_map_lookup_elem(&block_counters, &zero);
 }
 
+/*
+ * A number of the current task's address space. Where the kernel gives them none that is unique, it
+ * is where the kernel describes them, which may be that of one which has gone.
+ */
+static __always_inline __u64 address_space(void)
+{
+	const struct task_struct *task = current_task();
+	const struct mm_struct *mm = BPF_CORE_READ(task, mm);
+
+	if (bpf_core_field_exists(mm->context.ctx_id))
+		return BPF_CORE_READ(mm, context.ctx_id);
+	return (__u64)mm;
+}
+
 /* The key of a block of the current task. Tasks that share memory share blocks. */
 static __always_inline void block_key(__u64 address, enum wire_block_kind kind,
 				      struct wire_block_key *ret_key)
 {
-	const struct task_struct *task = current_task();
-	/* Read with a helper, it is a number, with which the verifier allows arithmetic. */
-	__u64 space = (__u64)BPF_CORE_READ(task, mm);
-
-	space = (space ^ config.seed[0]) * 0x9fb21c651e98df25ull;
-	ret_key->space = (space >> 16 & ~(__u64)(WIRE_BLOCK_KINDS - 1)) | kind;
+	ret_key->space = address_space() * WIRE_BLOCK_KINDS | kind;
 	ret_key->address = address;
 }
+
+#define COUNT_BLOCK(what)                                                                          \
+	do {                                                                                       \
+		struct wire_block_counters *block_count = block_counter();                         \
+                                                                                                   \
+		if (block_count)                                                                   \
+			__sync_fetch_and_add(&block_count->what, 1);                               \
+	} while (0)
 
 static __always_inline void lose_block(__u64 size)
 {
@@ -90,6 +107,7 @@ static __noinline int enter_end(__u64 address, const struct wire_block *block)
 
 	begins.size = address;
 	begins.tgid = block->tgid;
+	begins.since = block->since;
 	block_key(mapping_end(address, block->size), WIRE_BLOCK_END, &key);
 	return (int)bpf_map_update_elem(&blocks, &key, &begins, BPF_ANY);
 }
@@ -102,15 +120,30 @@ static __noinline int forget_end(__u64 address, __u64 size)
 	return (int)bpf_map_delete_elem(&blocks, &key);
 }
 
-static __always_inline void enter_block(__u64 address, bool mapping, const struct wire_block *block)
+/* Enters a block. One that is there already was freed, though that was not seen. */
+static __noinline int enter_block(__u64 address, bool mapping, const struct wire_block *block)
 {
 	struct wire_block_key key;
 
 	block_key(address, mapping ? WIRE_BLOCK_MAPPING : WIRE_BLOCK, &key);
-	if (!block->stack.low || bpf_map_update_elem(&blocks, &key, block, BPF_ANY))
+	if (!block->stack.low) {
+		if (bpf_map_delete_elem(&blocks, &key) == 0)
+			COUNT_BLOCK(replaced);
 		lose_block(block->size);
-	else if (mapping)
-		enter_end(address, block);
+		return 0;
+	}
+	if (bpf_map_update_elem(&blocks, &key, block, BPF_NOEXIST)) {
+		if (bpf_map_update_elem(&blocks, &key, block, BPF_EXIST)) {
+			lose_block(block->size);
+			return 0;
+		}
+		COUNT_BLOCK(replaced);
+	}
+	if (mapping && enter_end(address, block)) {
+		bpf_map_delete_elem(&blocks, &key);
+		lose_block(block->size);
+	}
+	return 0;
 }
 
 /* Takes a block out of the map. False: it is not there. */
@@ -130,22 +163,68 @@ static __always_inline bool take_block(__u64 address, bool mapping, struct wire_
 	return bpf_map_delete_elem(&blocks, &key) == 0;
 }
 
-static __always_inline void count_unallocated(void)
-{
-	struct wire_block_counters *counter = block_counter();
+/* ---- pages of mappings ---- */
 
-	if (counter)
-		__sync_fetch_and_add(&counter->unallocated, 1);
+/* The mapping that ends at `end` keeps what is before `address`. False: none is known. */
+static __noinline int unmap_last(__u64 address, __u64 end)
+{
+	struct wire_block_key key;
+	const struct wire_block *begins;
+	struct wire_block block;
+	__u64 from;
+
+	block_key(end, WIRE_BLOCK_END, &key);
+	begins = bpf_map_lookup_elem(&blocks, &key);
+	if (!begins || begins->size >= address)
+		return false;
+	from = begins->size;
+	if (!take_block(from, true, &block))
+		return false;
+	block.size = address - from;
+	enter_block(from, true, &block);
+	return true;
 }
 
-/* The allocation that the current thread is in, if a function at `sp` is a part of it; NULL. */
-static __always_inline struct wire_allocation *outer_allocation(__u64 sp, __u64 tid)
+/*
+ * Pages are unmapped: a whole mapping, or its first or last ones, as allocators do to align what
+ * they map. False: they are others, or more, than is known.
+ */
+static __noinline int unmap_pages(__u64 address, __u64 size)
 {
-	struct wire_allocation *outer = bpf_map_lookup_elem(&allocations, &tid);
+	__u64 end = mapping_end(address, size), last;
+	struct wire_block block;
 
-	if (!outer || !outer->sp || sp > outer->sp)
-		return NULL;
-	return sp < outer->sp || is_jumped_to(current_task(), sp, tid) ? outer : NULL;
+	if (!take_block(address, true, &block))
+		return unmap_last(address, end);
+	last = mapping_end(address, block.size);
+	if (end < last) {
+		block.size = last - end;
+		enter_block(end, true, &block);
+	}
+	return end <= last;
+}
+
+/* Whether there can be no such pages: the kernel refuses them. */
+static __always_inline bool are_no_pages(__u64 address, __u64 size)
+{
+	__u64 most = BPF_CORE_READ(current_task(), mm, task_size);
+
+	return address % PAGE_BYTES || !size || size > most || address > most - size;
+}
+
+/* ---- allocations ---- */
+
+/* Whether a function at `sp` is a part of the allocation that the thread is in. */
+static __always_inline bool is_part_of(const struct wire_allocation *outer, __u64 sp, __u64 tid)
+{
+	return outer->sp && sp <= outer->sp && is_under_way(current_task(), outer->sp, tid);
+}
+
+/* A block that was not moved, by a call that failed or was left by a jump, is where it was. */
+static __always_inline void give_back(const struct wire_allocation *allocation)
+{
+	if (allocation->size && allocation->was.stack.low)
+		enter_block(allocation->moved, allocation->mapping, &allocation->was);
 }
 
 /*
@@ -154,28 +233,43 @@ static __always_inline struct wire_allocation *outer_allocation(__u64 sp, __u64 
  */
 static __noinline int allocation_begins(const struct wire_allocation *asked)
 {
-	struct wire_allocation begins = *asked;
+	struct wire_allocation begins = *asked, *left;
 	__u64 tid = (__u32)bpf_get_current_pid_tgid();
 	const struct task_struct *task = current_task();
 	__u32 tgid, thread;
 
+	left = bpf_map_lookup_elem(&allocations, &tid);
+	if (left && is_part_of(left, begins.sp, tid))
+		return 0;
+	if (left && left->sp) {
+		give_back(left);
+		left->sp = 0;
+	}
 	current_ids(task, &tgid, &thread);
-	if (outer_allocation(begins.sp, tid) || !wanted(task, tgid, thread))
+	if (!wanted(task, tgid, thread))
 		return 0;
 	begins.was.stack.low = 0;
 	if (begins.moved && !take_block(begins.moved, begins.mapping, &begins.was))
-		count_unallocated();
-	bpf_map_update_elem(&allocations, &tid, &begins, BPF_ANY);
+		COUNT_BLOCK(unallocated);
+	if (bpf_map_update_elem(&allocations, &tid, &begins, BPF_ANY)) {
+		lose_block(begins.size);
+		give_back(&begins);
+	}
 	return 0;
 }
 
-static __always_inline int on_allocate(__u64 sp, __u64 size, __u64 out, __u64 moved, bool mapping)
+static __always_inline int on_allocate(const struct wire_allocation *asked)
 {
-	const struct wire_allocation asked = {
-		.sp = sp, .size = size, .out = out, .moved = moved, .mapping = mapping
-	};
+	return armed ? allocation_begins(asked) : 0;
+}
 
-	return armed ? allocation_begins(&asked) : 0;
+/* a * b; a product that is too large for a number is the largest one, of which there is no block. */
+static __always_inline __u64 product_of(__u64 a, __u64 b)
+{
+	__u64 most = b ? ~0ull / b : ~0ull;
+
+	OPAQUE(most); /* or the compiler asks for a product of 128 bits, which BPF has not */
+	return a > most ? ~0ull : a * b;
 }
 
 /* The address of the new block; 0: there is none. */
@@ -203,6 +297,26 @@ static __always_inline void end_call_of(const struct wire_allocation *allocation
 	call->began = 0;
 }
 
+/* A mapping was made at `address`, maybe over others, and maybe of a part of another one. */
+static __noinline int mapping_made(const struct wire_allocation *allocation, __u64 address,
+				   const struct wire_block *block)
+{
+	__u64 from, last;
+	struct wire_block rest;
+
+	if (!unmap_pages(address, block->size) && allocation->fixed)
+		COUNT_BLOCK(unmapped);
+	enter_block(address, true, block);
+	rest = allocation->was;
+	from = mapping_end(allocation->moved, allocation->pages);
+	last = mapping_end(allocation->moved, rest.size);
+	if (rest.stack.low && from < last) {
+		rest.size = last - from;
+		enter_block(from, true, &rest);
+	}
+	return 0;
+}
+
 /* A function that allocates has returned, or was left by a jump. */
 static __noinline int allocation_returned(__u64 sp, __u64 returned)
 {
@@ -219,68 +333,57 @@ static __noinline int allocation_returned(__u64 sp, __u64 returned)
 		block.size = allocation->size;
 		block.since = bpf_ktime_get_ns();
 		current_ids(current_task(), &block.tgid, &thread);
-		enter_block(address, allocation->mapping, &block);
-	} else if (allocation->size && allocation->was.stack.low) {
-		/* It was not moved. */
-		enter_block(allocation->moved, allocation->mapping, &allocation->was);
+		if (allocation->mapping)
+			mapping_made(allocation, address, &block);
+		else
+			enter_block(address, false, &block);
+	} else {
+		give_back(allocation);
 	}
 	allocation->sp = 0;
 	return 0;
 }
 
+/* ---- frees ---- */
+
+static __noinline int is_others(void)
+{
+	const struct task_struct *task = current_task();
+	__u32 tgid, thread;
+
+	current_ids(task, &tgid, &thread);
+	return tgid == config.self || !wanted(task, tgid, thread);
+}
+
 /* A block is freed. What functions that allocate free is their own. */
 static __noinline int block_freed(__u64 sp, __u64 address)
 {
-	const struct task_struct *task = current_task();
 	__u64 tid = (__u32)bpf_get_current_pid_tgid();
-	__u32 tgid, thread;
+	struct wire_allocation *last = bpf_map_lookup_elem(&allocations, &tid);
 
-	if (!address || outer_allocation(sp, tid) || take_block(address, false, NULL))
+	if (!address || (last && is_part_of(last, sp, tid)))
 		return 0;
-	current_ids(task, &tgid, &thread);
-	if (tgid != config.self && wanted(task, tgid, thread))
-		count_unallocated();
+	if (last)
+		last->freed = address;
+	if (take_block(address, false, NULL))
+		return 0;
+	if (!is_others())
+		COUNT_BLOCK(unallocated);
 	return 0;
 }
 
-/* The mapping that ends at `end` keeps what is before `address`. */
-static __noinline int unmap_last(__u64 address, __u64 end)
-{
-	struct wire_block_key key;
-	const struct wire_block *begins;
-	struct wire_block block;
-	__u64 from;
-
-	block_key(end, WIRE_BLOCK_END, &key);
-	begins = bpf_map_lookup_elem(&blocks, &key);
-	if (!begins || begins->size >= address)
-		return 0;
-	from = begins->size;
-	if (!take_block(from, true, &block))
-		return 0;
-	block.size = address - from;
-	enter_block(from, true, &block);
-	return 0;
-}
-
-/*
- * Pages are unmapped: a whole mapping, or its first or last ones, as allocators do to align what
- * they map. Mappings that were not seen to be made are mostly the allocator's.
- */
+/* Pages are unmapped, maybe those of a large block that is being freed. */
 static __noinline int block_unmapped(__u64 sp, __u64 address, __u64 size)
 {
-	__u64 tid = (__u32)bpf_get_current_pid_tgid(), end = mapping_end(address, size), last;
-	struct wire_block block;
+	__u64 tid = (__u32)bpf_get_current_pid_tgid();
+	const struct wire_allocation *last = bpf_map_lookup_elem(&allocations, &tid);
 
-	if (!address || outer_allocation(sp, tid))
+	if (are_no_pages(address, size) || (last && is_part_of(last, sp, tid)))
 		return 0;
-	if (!take_block(address, true, &block))
-		return unmap_last(address, end);
-	last = mapping_end(address, block.size);
-	if (end < last) {
-		block.size = last - end;
-		enter_block(end, true, &block);
-	}
+	if (unmap_pages(address, size) || (last && last->freed / PAGE_BYTES == address / PAGE_BYTES))
+		return 0;
+	if (!is_others())
+		COUNT_BLOCK(unmapped);
 	return 0;
 }
 
@@ -299,9 +402,18 @@ static __always_inline int on_block_unmapped(const struct pt_regs *ctx)
 	return armed ? block_unmapped(PT_REGS_SP(ctx), PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx)) : 0;
 }
 
-/* A thread ends, or its program is replaced by another one, maybe in an allocation. */
+/*
+ * A thread ends, or its program is replaced by another one, maybe in an allocation: nobody knows
+ * whether that has moved its block.
+ */
 static __always_inline void allocation_gone(__u64 tid)
 {
+	const struct wire_allocation *allocation = bpf_map_lookup_elem(&allocations, &tid);
+
+	if (!allocation)
+		return;
+	if (armed && allocation->sp && allocation->size && allocation->was.stack.low)
+		lose_block(allocation->was.size);
 	bpf_map_delete_elem(&allocations, &tid);
 }
 

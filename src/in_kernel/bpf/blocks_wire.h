@@ -19,7 +19,7 @@ enum wire_block_kind {
 
 struct wire_block_key {
 	__u64 address;
-	__u64 space; /* a number of the address space, and a kind */
+	__u64 space; /* a number of the address space, and in its lower bits a kind */
 };
 
 struct wire_block {
@@ -37,8 +37,11 @@ struct wire_allocation {
 	__u64 size;    /* that was asked for */
 	__u64 out;     /* where in memory the address will be; 0: it is what the function returns */
 	__u64 moved;   /* the block that is moved; 0: none */
-	__u64 mapping; /* 1: a mapping is made */
+	__u64 pages;   /* bytes of it that are moved; of mappings */
+	__u32 mapping; /* 1: a mapping is made */
+	__u32 fixed;   /* 1: at a place that is given, whatever was there before */
 	struct wire_block was; /* that block; a stack of 0: it is not known */
+	__u64 freed;	       /* the block that the thread has freed last, since */
 };
 
 /* Per CPU; user space adds them up. */
@@ -46,9 +49,11 @@ struct wire_block_counters {
 	__u64 unallocated; /* blocks freed that were not seen to be allocated */
 	__u64 lost_blocks; /* blocks for which the map had no room, or whose stack was lost */
 	__u64 lost_bytes;  /* of these */
+	__u64 replaced;	   /* blocks whose address was allocated again before it was freed */
+	__u64 unmapped;	   /* times that pages were unmapped which no known mapping begins or ends with */
 };
 
 _Static_assert(sizeof(struct wire_block) == 40, "no padding");
-_Static_assert(sizeof(struct wire_allocation) == 80, "no padding");
+_Static_assert(sizeof(struct wire_allocation) == 96, "no padding");
 
 #endif

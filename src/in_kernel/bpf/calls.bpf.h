@@ -72,11 +72,11 @@ static __always_inline bool returns_to(const struct wire_call *call, __u64 sp)
 }
 
 /*
- * Whether a function of user space that begins where another one began was jumped to by that one:
- * then the kernel's trampoline is in the place of its return address. Otherwise it was called, and
- * the one before was left by a jump. In the kernel there are no such jumps.
+ * Whether a call of user space that began at `sp` is still under way where the stack pointer is not
+ * above: then the kernel's trampoline is in the place of its return address. Otherwise a jump left
+ * it, and other calls have written there. In the kernel there are no such jumps.
  */
-static __always_inline bool is_jumped_to(const struct task_struct *task, __u64 sp, __u64 key)
+static __always_inline bool is_under_way(const struct task_struct *task, __u64 sp, __u64 key)
 {
 	const struct xol_area *area = NULL;
 	__u64 caller = 0;
@@ -94,7 +94,7 @@ static __always_inline bool is_within(const struct wire_call *call, const struct
 {
 	if (call->tid != (__u32)bpf_get_current_pid_tgid() || sp > call->sp)
 		return false;
-	return sp < call->sp || is_jumped_to(task, sp, key);
+	return is_under_way(task, call->sp, key);
 }
 
 /*

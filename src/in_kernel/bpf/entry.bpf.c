@@ -25,6 +25,8 @@
  * raw_tp/cgroup_mkdir       a cgroup below a chosen one is chosen
  * raw_tp/cgroup_rmdir       it is forgotten
  */
+#include <linux/mman.h>
+
 #include "bpf/blocks.bpf.h"
 #include "bpf/triggers.bpf.h"
 
@@ -68,26 +70,31 @@ int on_kernel_return(struct pt_regs *ctx)
 
 /*
  * The arguments of functions that allocate memory: their names say which argument is the size, and
- * which the block that is moved, or where the address will be. Sizes that are too large for a
- * number fail. Of user probes, like the others.
+ * which the block that is moved, or where the address will be. Of user probes, like the others.
  */
-#define ALLOCATES(name, size, out, moved, mapping)                                                 \
+#define ALLOCATES(name, ...)                                                                       \
 	SEC("?kprobe")                                                                             \
 	int name(struct pt_regs *ctx)                                                              \
 	{                                                                                          \
+		const struct wire_allocation asked = { .sp = PT_REGS_SP(ctx), __VA_ARGS__ };       \
+                                                                                                   \
 		if (config.user_depth == 0)                                                        \
 			bpf_tail_call(ctx, &interpreted, 0);                                       \
-		return on_allocate(PT_REGS_SP(ctx), size, out, moved, mapping);                    \
+		return on_allocate(&asked);                                                        \
 	}
 
-ALLOCATES(on_allocate_1, PT_REGS_PARM1(ctx), 0, 0, false)
-ALLOCATES(on_allocate_2, PT_REGS_PARM2(ctx), 0, 0, false)
-ALLOCATES(on_allocate_1x2, PT_REGS_PARM1(ctx) * PT_REGS_PARM2(ctx), 0, 0, false)
-ALLOCATES(on_allocate_3_to_1, PT_REGS_PARM3(ctx), PT_REGS_PARM1(ctx), 0, false)
-ALLOCATES(on_move_1_2, PT_REGS_PARM2(ctx), 0, PT_REGS_PARM1(ctx), false)
-ALLOCATES(on_move_1_2x3, PT_REGS_PARM2(ctx) * PT_REGS_PARM3(ctx), 0, PT_REGS_PARM1(ctx), false)
-ALLOCATES(on_map_2, PT_REGS_PARM2(ctx), 0, 0, true)
-ALLOCATES(on_map_move_1_3, PT_REGS_PARM3(ctx), 0, PT_REGS_PARM1(ctx), true)
+ALLOCATES(on_allocate_1, .size = PT_REGS_PARM1(ctx))
+ALLOCATES(on_allocate_2, .size = PT_REGS_PARM2(ctx))
+ALLOCATES(on_allocate_1x2, .size = product_of(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx)))
+ALLOCATES(on_allocate_3_to_1, .size = PT_REGS_PARM3(ctx), .out = PT_REGS_PARM1(ctx))
+ALLOCATES(on_move_1_2, .size = PT_REGS_PARM2(ctx), .moved = PT_REGS_PARM1(ctx))
+ALLOCATES(on_move_1_2x3, .size = product_of(PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx)),
+	  .moved = PT_REGS_PARM1(ctx))
+ALLOCATES(on_map_2, .size = PT_REGS_PARM2(ctx), .mapping = true,
+	  .fixed = (PT_REGS_PARM4(ctx) & MAP_FIXED) != 0)
+ALLOCATES(on_map_move_1_3, .size = PT_REGS_PARM3(ctx), .moved = PT_REGS_PARM1(ctx),
+	  .pages = PT_REGS_PARM4(ctx) & MREMAP_DONTUNMAP ? 0 : PT_REGS_PARM2(ctx), .mapping = true,
+	  .fixed = (PT_REGS_PARM4(ctx) & MREMAP_FIXED) != 0)
 
 SEC("?kprobe")
 int on_allocated(struct pt_regs *ctx)

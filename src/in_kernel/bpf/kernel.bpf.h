@@ -117,8 +117,15 @@ struct uprobes_state {
 	struct xol_area *xol_area;
 };
 
+/* x86-64 */
+struct mm_context {
+	__u64 ctx_id; /* a number that no other address space ever has */
+};
+
 struct mm_struct {
 	unsigned long flags;
+	struct mm_context context;
+	unsigned long task_size; /* of the addresses that user space may have */
 	struct uprobes_state uprobes_state;
 	unsigned long exec_vm;	   /* pages of executable mappings */
 	unsigned long start_stack; /* the stack pointer that the program began with */

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 
 #include "base/clock.h"
 #include "base/grow.h"
@@ -272,6 +273,13 @@ int images_at(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
 	      uint32_t *ret_image)
 {
 	return images_learn(images, tgid, cookie, time, NULL, 0, ret_image);
+}
+
+bool images_has_ended(const struct images *images, pid_t tgid, uint64_t time)
+{
+	const struct space *space = spaces_at(&images->spaces, tgid, time);
+
+	return space ? space->until != 0 : kill(tgid, 0) < 0 && errno == ESRCH;
 }
 
 int images_learn_file(struct images *images, int fd, uint32_t *ret_file)

@@ -205,6 +205,16 @@ void drain_into(struct drain *drain, struct tally *tally)
 	drain->tally = tally;
 }
 
+bool drain_has_ended(const struct drain *drain, pid_t tgid, uint64_t time)
+{
+	bool ended;
+
+	images_lock(drain->images);
+	ended = images_has_ended(drain->images, tgid, time);
+	images_unlock(drain->images);
+	return ended;
+}
+
 const struct stack_sets *drain_stacks(const struct drain *drain)
 {
 	return &drain->stacks;

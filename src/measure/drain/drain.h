@@ -62,6 +62,9 @@ int drain_take(struct drain *drain, const void *record, size_t size);
  */
 int drain_enter(struct drain *drain, const struct wire_stack *stack, const uint64_t *frames);
 
+/* As images_has_ended(), of what the records have told so far. */
+bool drain_has_ended(const struct drain *drain, pid_t tgid, uint64_t time);
+
 /* The stacks of both epochs. */
 const struct stack_sets *drain_stacks(const struct drain *drain);
 

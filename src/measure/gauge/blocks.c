@@ -4,7 +4,6 @@
  * (bpf/blocks.bpf.h) has a map of all such blocks, which is added up for each report.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +31,7 @@ struct blocks {
 	struct gauge gauge;
 	const struct plan *plan;
 	struct stacktally *skeleton;
+	struct drain *drain;
 	struct epoch_stacks *stacks; /* those of both epochs */
 	struct wire_block_counters before;
 	struct wire_block_key keys[BATCH];
@@ -98,6 +98,7 @@ static int open_blocks(const struct plan *plan, struct stacktally *skeleton, str
 	blocks->gauge.ops = &gauge_blocks;
 	blocks->plan = plan;
 	blocks->skeleton = skeleton;
+	blocks->drain = drain;
 	blocks->stacks = stack_sets_of(drain_stacks(drain), 0);
 	r = attach_ends(skeleton, err);
 	if (r < 0) {
@@ -111,13 +112,13 @@ static int open_blocks(const struct plan *plan, struct stacktally *skeleton, str
 /* ---- draining ---- */
 
 /*
- * Whether a block counts no longer: the memory of a process that has ended is free, but what a
- * chosen process has left is what was asked for.
+ * Whether a block counts no longer: the memory of a process that has ended, or that has begun
+ * another program, is free, but what a chosen process has left is what was asked for.
  */
 static bool is_over(const struct blocks *blocks, const struct wire_block *block)
 {
 	return !blocks->plan->command && !blocks->plan->filter.tgids.n && block->tgid &&
-	       kill((pid_t)block->tgid, 0) < 0 && errno == ESRCH;
+	       drain_has_ended(blocks->drain, (pid_t)block->tgid, block->since);
 }
 
 static bool is_old(const struct blocks *blocks, const struct wire_block *block, uint64_t now)
@@ -197,6 +198,8 @@ static int add_losses(struct gauge *gauge, struct tally_losses *losses, struct e
 	losses->unallocated += now.unallocated - blocks->before.unallocated;
 	losses->lost_blocks += now.lost_blocks - blocks->before.lost_blocks;
 	losses->lost_bytes += now.lost_bytes - blocks->before.lost_bytes;
+	losses->replaced_blocks += now.replaced - blocks->before.replaced;
+	losses->unmapped += now.unmapped - blocks->before.unmapped;
 	blocks->before = now;
 	return 0;
 }

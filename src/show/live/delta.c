@@ -102,6 +102,8 @@ static struct tally_losses difference(const struct tally_losses *now,
 		.unallocated = now->unallocated - before->unallocated,
 		.lost_blocks = now->lost_blocks - before->lost_blocks,
 		.lost_bytes = now->lost_bytes - before->lost_bytes,
+		.replaced_blocks = now->replaced_blocks - before->replaced_blocks,
+		.unmapped = now->unmapped - before->unmapped,
 		.lost_values = now->lost_values - before->lost_values,
 		.unsampled = now->unsampled - before->unsampled,
 		.lost_memory = now->lost_memory - before->lost_memory,
@@ -135,6 +137,8 @@ void delta_add_losses(struct tally_losses *to, const struct tally_losses *more)
 	to->unallocated += more->unallocated;
 	to->lost_blocks += more->lost_blocks;
 	to->lost_bytes += more->lost_bytes;
+	to->replaced_blocks += more->replaced_blocks;
+	to->unmapped += more->unmapped;
 	to->lost_values += more->lost_values;
 	to->unsampled += more->unsampled;
 	to->lost_memory += more->lost_memory;

@@ -14,7 +14,8 @@
 #define RECORDING_LABELS     11u /* with labels of cgroups */
 #define RECORDING_CALLS	     12u /* the largest value of each sum, and calls not seen whole */
 #define RECORDING_NAMED	     13u /* with what processes are called, not only their threads */
-#define RECORDING_NEWEST     RECORDING_NAMED
+#define RECORDING_BLOCKS     14u /* blocks allocated twice, and pages that no mapping is known for */
+#define RECORDING_NEWEST     RECORDING_BLOCKS
 #define RECORDING_OLDEST     3u /* that can be loaded */
 
 /* Magic and version; then sections, each with a header: kind, payload size, checksum. */

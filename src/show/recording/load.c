@@ -399,6 +399,10 @@ static void load_losses(struct loading *loading)
 	losses->unallocated = reader_number(reader);
 	losses->lost_blocks = reader_number(reader);
 	losses->lost_bytes = reader_number(reader);
+	if (reader->version < RECORDING_BLOCKS)
+		return;
+	losses->replaced_blocks = reader_number(reader);
+	losses->unmapped = reader_number(reader);
 }
 
 static bool is_optional(int section)

@@ -327,6 +327,10 @@ static void save_end(struct saving *saving)
 		section_put(&saving->to, losses->lost_blocks);
 		section_put(&saving->to, losses->lost_bytes);
 	}
+	if (saving->to.version >= RECORDING_BLOCKS) {
+		section_put(&saving->to, losses->replaced_blocks);
+		section_put(&saving->to, losses->unmapped);
+	}
 	section_close(&saving->to);
 	saving->to.section = RECORDING_END;
 	section_put(&saving->to, saving->n_strings);
@@ -371,6 +375,10 @@ static bool has_calls(const struct tally *tally)
 static uint32_t version_for(const struct profile_meta *meta, const struct tally *tally,
 			    const struct names *names, const struct timeline *timeline)
 {
+	const struct tally_losses *losses = tally_losses_of(tally);
+
+	if (losses->replaced_blocks || losses->unmapped)
+		return RECORDING_BLOCKS;
 	if (names_n_processes(names))
 		return RECORDING_NAMED;
 	if (has_calls(tally))
@@ -380,7 +388,7 @@ static uint32_t version_for(const struct profile_meta *meta, const struct tally 
 			return RECORDING_LABELS;
 	if (timeline)
 		return RECORDING_TIMES;
-	if (meta->summed || tally_losses_of(tally)->unread)
+	if (meta->summed || losses->unread)
 		return RECORDING_SUMS;
 	return meta->measure || meta->unit ? RECORDING_UNITS : RECORDING_VERSION;
 }

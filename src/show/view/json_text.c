@@ -106,6 +106,10 @@ static void put_losses(struct bytes *bytes, const struct profile *profile)
 		number(bytes, "blocks_lost", losses->lost_blocks);
 	if (losses->lost_bytes)
 		number(bytes, "block_bytes_lost", losses->lost_bytes);
+	if (losses->replaced_blocks)
+		number(bytes, "blocks_replaced", losses->replaced_blocks);
+	if (losses->unmapped)
+		number(bytes, "unmapped_unknown", losses->unmapped);
 	if (losses->lost_values)
 		number(bytes, "values_lost", losses->lost_values);
 	bytes_char(bytes, '}');

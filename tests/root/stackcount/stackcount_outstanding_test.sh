@@ -10,38 +10,6 @@ have_uprobes || { skip "outstanding memory" "$no_uprobes" && finish; }
 
 leaks=$programs/sc_leaks
 here=$(cd "$(dirname "$0")" && pwd)
-# outstanding NAME: `BLOCKS BYTES` of the stacks with this function, in $json
-outstanding() {
-	python3 - "$json" "$1" <<'END'
-import json, sys
-report = json.load(open(sys.argv[1]))
-names = [frame["name"] for frame in report["frames"]]
-mine = [s for s in report["stacks"] if sys.argv[2] in [names[i] for i in s["user"]]]
-print(sum(s["events"] for s in mine), sum(s["count"] for s in mine))
-END
-}
-json=$tmp/report.json
-
-# knows NAME: the stacks of the program that was run have what it has printed, line by line
-knows() {
-	local name blocks bytes n=0
-	is "$1: it ends well" "$status" 0
-	while read -r name blocks bytes; do
-		case $name in
-		m[ln]_*) is "$1: outstanding of $name" "$(outstanding "$name")" "$blocks $bytes"; n=$((n + 1)) ;;
-		esac
-	done <"$tmp/said"
-	[ "$n" -gt 0 ]
-	check $? "$1: it knows what is outstanding" "$(cat "$tmp/said")"
-}
-# leaks OPTION... -- COMMAND
-leaks() {
-	rm -f "$json"
-	"$stackcount" "${@:1:$#}" >"$tmp/said" 2>"$err"
-	status=$?
-	sed -i '/^Tracing/d; /^Detaching/d' "$tmp/said"
-}
-
 # ---- all of libc's functions
 leaks --leaks -o "$json" -- "$leaks"
 knows "libc"
