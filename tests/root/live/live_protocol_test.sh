@@ -81,6 +81,34 @@ wait "$server"
 wait "$follower" || fail "follows stackcount" "the client gave up"
 grep -E '^(ok|FAIL)' "$tmp/followed" | sed 's/$/ (stackcount)/'
 
+# ---- sums: with what they are of and their unit, in the page's data and in what it saves
+serve "$stackcount" --sum bytes_req --live t:kmem:kmalloc
+python3 - "$url" <<'END'
+import json, sys, time, urllib.request
+url = sys.argv[1]
+def check(holds, name, why):
+    print(f"ok {name}" if holds else f"FAIL {name}: {why}")
+with urllib.request.urlopen(url + "events") as events:
+    while True:
+        line = events.readline().decode()
+        if not line or line.startswith("data: "):
+            break
+state = json.loads(line[6:])
+measured, head = state["measurement"], state["head"]
+check((measured["measure"], measured["unit"], head["unit"]) == ("bytes_req", "bytes", "bytes"),
+      "the page knows the unit of sums", (measured, head))
+time.sleep(3)
+saved = json.load(urllib.request.urlopen(url + "save?format=json"))
+stacks = saved["stacks"]
+check(saved["measurement"]["unit"] == "bytes" and sum(s["count"] for s in stacks) ==
+      saved["measurement"]["samples"] > sum(s["events"] for s in stacks) > 0,
+      "what is saved has sums beside events", saved["measurement"])
+text = urllib.request.urlopen(url + "save?format=text").read().decode()
+check(" bytes of " in text, "... and the unit in text", text[-300:])
+END
+stop
+check "$status" "it ends well" "$(tail -n 1 "$err")"
+
 # ---- addresses
 "$profile" --live=example.com:1 -f 1 >"$out" 2>"$err"
 says "a host name is refused" "cannot serve at 'example.com:1'"

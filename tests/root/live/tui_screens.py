@@ -40,6 +40,17 @@ def ends(terminal, name, status=0):
           f"{name}: the terminal is as it was", (terminal.restored(), terminal.modes))
 
 
+# ---- sums, with their unit
+def sums():
+    with Terminal([stackcount, "--sum", "bytes_req", "--tui", "t:kmem:kmalloc"], 24, 80) as t:
+        check(t.wait_for(r"[\d,]{4,} bytes  "), "sums are shown with their unit", t.text())
+        t.settle()
+        check(re.search(r"^ *[\d,]+ bytes, 100.00%, self 0  all", t.row(22)), "... and those of each box",
+              t.text())
+        t.send("q")
+        ends(t, "sums: q")
+
+
 # ---- a recording
 def browse():
     with Terminal([profile, "--from", recording, "--tui"], 24, 80) as t:
@@ -289,6 +300,7 @@ with Terminal([stackcount, "--from", of_stackcount, "--tui"], 24, 80) as t:
 colours()
 live([profile, "-F", "499", "-p", pid], "profile", WAYS)
 live([stackcount, "-p", pid, "t:syscalls:sys_enter_clock_gettime"], "stackcount", WAYS[:2])
+sums()
 commands()
 suspend()
 errors()
