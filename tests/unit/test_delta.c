@@ -144,11 +144,11 @@ static void a_cleared_tally_begins_anew(void **state)
 
 static void losses_add_up(void **state)
 {
-	const struct tally_losses more = { 1,	 2,  3,	   4,	 13,  5,  12, 6, 7,  8,
-					   9,	 11, true, true, 100, 1,  2,  3, 12, 13,
+	const struct tally_losses more = { 1,	 2,  3,	   4,	 13,  5,  12, 6,  7,  8,
+					   9,	 11, true, true, 100, 1,  2,  3,  12, 13,
 					   true, 14, 15,   16,	 17,  18, 19, 20, 21, 22 };
-	struct tally_losses sum = { 10,	   20,	30,    40,    0,   50,	0,   60, 70,  80,
-				    90,	   100, false, false, 100, 1,	2,   3,	 120, 130,
+	struct tally_losses sum = { 10,	   20,	30,    40,    0,   50,	0,   60,  70,  80,
+				    90,	   100, false, false, 100, 1,	2,   3,	  120, 130,
 				    false, 140, 150,   160,   170, 180, 190, 200, 210, 220 };
 
 	(void)state;

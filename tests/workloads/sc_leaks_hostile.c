@@ -154,8 +154,8 @@ __attribute__((noipa)) void ml_jumps(void)
 
 static char *map(size_t pages)
 {
-	char *mapping =
-		mmap(NULL, pages * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *mapping = mmap(NULL, pages * PAGE, PROT_READ,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (mapping == MAP_FAILED)
 		abort();

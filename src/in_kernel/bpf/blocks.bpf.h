@@ -263,7 +263,8 @@ static __always_inline int on_allocate(const struct wire_allocation *asked)
 	return armed ? allocation_begins(asked) : 0;
 }
 
-/* a * b; a product that is too large for a number is the largest one, of which there is no block. */
+/* a * b; a product that is too large for a number is the largest one, of which there is no block.
+ */
 static __always_inline __u64 product_of(__u64 a, __u64 b)
 {
 	__u64 most = b ? ~0ull / b : ~0ull;
@@ -380,7 +381,8 @@ static __noinline int block_unmapped(__u64 sp, __u64 address, __u64 size)
 
 	if (are_no_pages(address, size) || (last && is_part_of(last, sp, tid)))
 		return 0;
-	if (unmap_pages(address, size) || (last && last->freed / PAGE_BYTES == address / PAGE_BYTES))
+	if (unmap_pages(address, size) ||
+	    (last && last->freed / PAGE_BYTES == address / PAGE_BYTES))
 		return 0;
 	if (!is_others())
 		COUNT_BLOCK(unmapped);

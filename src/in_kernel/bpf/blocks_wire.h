@@ -50,7 +50,8 @@ struct wire_block_counters {
 	__u64 lost_blocks; /* blocks for which the map had no room, or whose stack was lost */
 	__u64 lost_bytes;  /* of these */
 	__u64 replaced;	   /* blocks whose address was allocated again before it was freed */
-	__u64 unmapped;	   /* times that pages were unmapped which no known mapping begins or ends with */
+	__u64 unmapped; /* times that pages were unmapped which no known mapping begins or ends with
+			 */
 };
 
 _Static_assert(sizeof(struct wire_block) == 40, "no padding");

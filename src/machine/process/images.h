@@ -96,8 +96,8 @@ int images_at(struct images *images, pid_t tgid, uint64_t cookie, uint64_t time,
 	      uint32_t *ret_image);
 
 /*
- * Whether the address space that process `tgid` had at `time` has ended since, as the process did or
- * began another program. Of a process that is not known: whether it has ended.
+ * Whether the address space that process `tgid` had at `time` has ended since, as the process did
+ * or began another program. Of a process that is not known: whether it has ended.
  */
 bool images_has_ended(const struct images *images, pid_t tgid, uint64_t time);
 

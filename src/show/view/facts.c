@@ -109,8 +109,8 @@ static void tell_losses(const struct profile *profile,
 	put_loss(text, losses->unentered, "returns of calls that began before: ", "");
 	put_loss(text, losses->lost_calls, "calls lost: ", "");
 	put_loss(text, losses->unallocated, "blocks freed that were not seen before: ", "");
-	put_loss(text, losses->replaced_blocks, "blocks allocated again before they were freed: ",
-		 "");
+	put_loss(text, losses->replaced_blocks,
+		 "blocks allocated again before they were freed: ", "");
 	put_loss(text, losses->unmapped, "pages of no known mapping unmapped: ", " times");
 	put_loss(text, losses->lost_blocks, "blocks lost: ", "");
 	put_loss(text, losses->lost_bytes, "", " bytes of blocks lost");

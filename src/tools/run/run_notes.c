@@ -134,10 +134,12 @@ static void tell_losses(const struct tally_losses *losses)
 	if (losses->replaced_blocks)
 		message_note("%" PRIu64 " block%s allocated again before %s seen to be freed: the "
 			     "last allocation counts",
-			     losses->replaced_blocks, losses->replaced_blocks == 1 ? " was" : "s were",
+			     losses->replaced_blocks,
+			     losses->replaced_blocks == 1 ? " was" : "s were",
 			     losses->replaced_blocks == 1 ? "it was" : "they were");
 	if (losses->unmapped)
-		message_note("%" PRIu64 " time%s pages were unmapped that no known mapping begins or "
+		message_note("%" PRIu64
+			     " time%s pages were unmapped that no known mapping begins or "
 			     "ends with: they are of before the measurement, or some mappings are "
 			     "smaller than they are shown",
 			     losses->unmapped, losses->unmapped == 1 ? "" : "s");
