@@ -167,6 +167,29 @@ stubs() {
 	fi
 }
 
+# Padding behind a call aligns a loop, or another function: then the call does not return.
+cat >"$tmp/padded.s" <<'EOF'
+.globl _start
+.text
+_start: call aligned; call looper; call before; hlt
+.p2align 4
+aligned: push %rbx; mov $9, %ebx; call leaf
+.p2align 4
+again: dec %ebx; jnz again; pop %rbx; ret
+.p2align 4
+before: push %rbx; call *%rax
+.p2align 4
+looper: dec %edi; jnz looper; ret
+.p2align 4
+leaf: ret
+EOF
+if "${CC:-gcc}" -nostdlib -static -no-pie -o "$tmp/padded" "$tmp/padded.s"; then
+	rule "a loop behind a call and padding" "$tmp/padded" "$(symbol "$tmp/padded" again)" 'cfa=sp+16 '
+	rule "a function that begins with a loop, behind the same" "$tmp/padded" "$(symbol "$tmp/padded" looper)" 'cfa=sp+8 '
+else
+	echo "FAIL padding behind calls: cannot be built"
+fi
+
 # If most functions keep no frame pointer, none is assumed to: a function that ends with an indirect
 # jump has no rule.
 cat >"$tmp/mixed.s" <<'EOF'

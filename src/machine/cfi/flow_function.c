@@ -6,6 +6,7 @@
 
 #define MAX_STEPS   (1u << 17) /* instructions followed in a function, repeated ones included */
 #define MAX_PADDING 64	       /* bytes */
+#define MAX_LOOP    256	       /* instructions */
 
 /* ---- lists and states ---- */
 
@@ -178,12 +179,35 @@ uint16_t flow_written_by_call(struct flow *flow, uint32_t at, const struct instr
 	return flow_function_of(flow, to)->written;
 }
 
+/*
+ * Whether a loop begins at an address: code behind it jumps back there. Compilers align loops, too.
+ */
+static bool is_loop(const struct flow *flow, uint32_t begin)
+{
+	uint32_t at = begin;
+
+	for (uint32_t i = 0; i < MAX_LOOP && at < flow->size; i++) {
+		struct instruction of = instruction_decode(flow->bytes + at, flow->size - at);
+
+		if (of.kind == INSTRUCTION_UNKNOWN || of.kind == INSTRUCTION_RETURN || !of.size)
+			return false;
+		if ((of.kind == INSTRUCTION_BRANCH || of.kind == INSTRUCTION_JUMP) &&
+		    flow_target_of(flow, at, &of) == begin)
+			return true;
+		if (of.kind == INSTRUCTION_JUMP || of.kind == INSTRUCTION_JUMP_SOMEWHERE)
+			return false;
+		at += of.size;
+	}
+	return false;
+}
+
 enum after_call { CALL_RETURNS, CALL_MAY_RETURN, CALL_ENDS, CALL_WRONG };
 
 /*
  * Whether control goes on behind a call. Compilers align the stack to 16 bytes at calls: another
  * alignment means that this path began within a function, or that assembly calls its own
- * functions. A call that does not return is followed by padding or by another function.
+ * functions. A call that does not return is followed by padding or by another function; one that
+ * does, by padding if a loop begins there.
  */
 static enum after_call after_call(struct flow *flow, uint32_t at, const struct instruction *of,
 				  const struct flow_state *state)
@@ -208,7 +232,7 @@ static enum after_call after_call(struct flow *flow, uint32_t at, const struct i
 		return CALL_ENDS;
 	behind = flow_behind_padding(flow, next);
 	if (behind > next && (flow->address + behind) % FLOW_ALIGNMENT == 0)
-		return CALL_ENDS;
+		return is_loop(flow, behind) ? CALL_MAY_RETURN : CALL_ENDS;
 	return returns && behind == next && flow_function_of(flow, to)->surely_returns
 		       ? CALL_RETURNS
 		       : CALL_MAY_RETURN;

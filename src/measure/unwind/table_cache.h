@@ -18,7 +18,7 @@
 #include "cfi/unwind_rows.h"
 
 /* To be incremented whenever the compiler's rows for any file change. */
-#define TABLE_CACHE_VERSION 20
+#define TABLE_CACHE_VERSION 21
 
 #define TABLE_CACHE_LIMIT    (256ull << 20) /* bytes of all files together */
 #define TABLE_CACHE_MAX_FILE (128u << 20)   /* bytes of one */

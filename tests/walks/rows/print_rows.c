@@ -12,8 +12,9 @@
 
 static void print(uint32_t address, const struct wire_rule *rule)
 {
-	static const char *const cfas[] = { "gap",	"sp",	    "fp",	 "reg",	     "plt",
-					    "sp-deref", "fp-deref", "reg-deref", "sp-index", "?" };
+	static const char *const cfas[] = { "gap",	"sp",	    "fp",	"reg",
+					    "plt",	"sp-deref", "fp-deref", "reg-deref",
+					    "sp-index", "luajit",   "?" };
 	static const char *const fps[] = { "same", "cfa", "fp", "undefined", "reg", "?" };
 	static const char *const ras[] = { "cfa",    "cfa+",  "reg",   "END", "ENTRY",
 					   "SIGNAL", "CLONE", "FIBER", "?" };
