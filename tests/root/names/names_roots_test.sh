@@ -111,6 +111,17 @@ if command -v musl-gcc >"$fate" &&
 else
 	skip "in a root of musl" "musl-gcc: $(tail -n 1 "$err")"
 fi
+if node=$("$top/musl_node" 24.15.0 2>"$err"); then
+	image "$me-node" "$node"
+	contain "$me-10" "" "$me-node" /usr/bin/node -e 'function inner() { let sum = 0; for (let i = 0; i < 1e5; i++) sum += i; return sum }
+function outer() { for (;;) inner() }
+outer()' || finish
+	watch "$pid" -- --container "$me-10"
+	has "functions of a JavaScript program in a root of musl" ';outer [(]\[eval\][)];inner [(]\[eval\][)](;|$)'
+	remove "$me-10"
+else
+	skip "functions of a JavaScript program in a root of musl" "$(tail -n 1 "$err")"
+fi
 
 # ---- functions of a container's own library
 if have_uprobes; then
