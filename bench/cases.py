@@ -23,13 +23,15 @@ from unwind_cases import DEBIANS_PYTHON, PYTHON, UnwindCases
 from process_cases import ProcessCases
 
 COUNT = "{ @[kstack, ustack] = count(); }"
+EARLIER = "earlier"  # another build of ours
+OF_EVENTS = ["tracepoints", "uprobes"]  # the cases that can be compared with it
 
 
 class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuCases, MemoryCases, OtelCases,
             CostCases):
-    def __init__(self, bench, sizes, peers, otel=None):
-        """`otel`: the path of the OpenTelemetry profiler, if it is one of the peers."""
-        self.bench, self.sizes, self.peers, self.otel = bench, sizes, peers, otel
+    def __init__(self, bench, sizes, peers, otel=None, earlier=None):
+        """`otel`: the path of the OpenTelemetry profiler, if it is one of the peers; `earlier`: that of a build."""
+        self.bench, self.sizes, self.peers, self.otel, self.earlier = bench, sizes, peers, otel, earlier
         self.rounds = sizes.rounds
         self.failures = []
         self.profile = os.path.join(bench.build, "profile")
@@ -169,6 +171,8 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuC
     def tracer(self, tool, event, probe):
         if tool == "ours":
             return [self.stackcount, probe]
+        if tool == EARLIER:
+            return [os.path.join(self.earlier, "stackcount"), probe]
         if tool == "bpftrace":
             return ["bpftrace", "-e", f"{event} {COUNT}"]
         return ["perf", "record", "-q", "-a", "-g", "-e", event, "-o", os.devnull]
@@ -176,7 +180,7 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuC
     def while_traced(self, tool, command, kind, times):
         """ns per event while traced, ns of BPF run time per event, and the tool's messages."""
         run = self.bench.start(command, self.out)
-        if tool == "ours":
+        if tool in ("ours", EARLIER):
             run.wait_for_words(self.out, "Hit Ctrl-C")
         else:
             time.sleep(3)  # neither says when it is ready; the runs counted below show it
@@ -184,7 +188,7 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuC
         cost = self.bench.repeat(kind, times)
         after = run.bpf()
         said = ""
-        if tool == "ours":
+        if tool in ("ours", EARLIER):
             run.interrupt()
             said = run.finish()["said"]
         else:
@@ -200,7 +204,7 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuC
         whole = Row(f"added time per event: {what}", "ns", ratio=(1.0, "the better"))
         lost = Row(f"events lost: {what}", "events", 0)
         events = {"ours": f"t:{category}:{name}", "bpftrace": f"tracepoint:{category}:{name}",
-                  "perf": f"{category}:{name}"}
+                  "perf": f"{category}:{name}", EARLIER: ""}
 
         def measure(tool):
             bare = self.bench.repeat(kind, times)
@@ -213,7 +217,7 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuC
                 lost.add(tool, lost_of(said, times))
 
         with BpfStatistics():
-            self.alternate(self.tools("bpftrace", "perf"), measure)
+            self.alternate(self.tools("bpftrace", "perf", EARLIER), measure)
         return [bpf, whole, lost]
 
     def uprobes(self):
@@ -225,8 +229,8 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuC
         lost = Row(f"events lost: {what}", "events", 0)
         path = os.path.abspath(self.bench.workload)
         events = {"ours": f"{path}:measured_call", "bpftrace": f"uprobe:{path}:measured_call",
-                  "perf": "probe_workload:measured_call"}
-        tools = self.tools("bpftrace", "perf")
+                  "perf": "probe_workload:measured_call", EARLIER: ""}
+        tools = self.tools("bpftrace", "perf", EARLIER)
         if "perf" in tools and subprocess.run(["perf", "probe", "-q", "-x", path, "measured_call"],
                                               capture_output=True).returncode:
             print("    MISSING: perf cannot make a uprobe here", flush=True)
