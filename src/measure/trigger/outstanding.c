@@ -263,6 +263,23 @@ static int add_all(struct making *making, struct error *err)
 	return r;
 }
 
+/*
+ * The process has the function that allocates in another file, too, as programs with an allocator
+ * of their own do: its blocks are asked for by what allocates and frees there.
+ */
+static void note_other(struct outstanding *outstanding, const char *frees)
+{
+	const char *other = outstanding->parts[0]->instead, *name = strrchr(frees, ':');
+	const char *end = strrchr(other, ':');
+	char *instead = outstanding->head.instead;
+	size_t size = sizeof(outstanding->head.instead);
+
+	if (end && name &&
+	    (size_t)snprintf(instead, size, "--outstanding %s %.*s%s", other, (int)(end - other),
+			     other, name) >= size)
+		*instead = '\0';
+}
+
 int outstanding_trigger_new(const struct outstanding_request *request, struct trigger **ret_trigger,
 			    struct error *err)
 {
@@ -280,6 +297,7 @@ int outstanding_trigger_new(const struct outstanding_request *request, struct tr
 		outstanding_free(&outstanding->head);
 		return r;
 	}
+	note_other(outstanding, request->frees ? request->frees : LIBC ":free");
 	snprintf(outstanding->head.event, sizeof(outstanding->head.event), "%s",
 		 request->allocates ? request->allocates : LIBC ":malloc");
 	*ret_trigger = &outstanding->head;

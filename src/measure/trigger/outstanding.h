@@ -21,7 +21,8 @@ struct outstanding_request {
 
 /*
  * Names tell which arguments functions have; one that is not known has the size, or the block, as
- * its first argument. 0, or a negative errno with `err` set.
+ * its first argument. The trigger's `instead` names the functions of another file of the process
+ * that has these, too. 0, or a negative errno with `err` set.
  */
 int outstanding_trigger_new(const struct outstanding_request *request, struct trigger **ret_trigger,
 			    struct error *err);

@@ -248,6 +248,10 @@ static int start(const struct invocation *invocation)
 		return message_error(invocation->request.program, &err);
 	if (!options->outstanding && !options->leaks)
 		spec_trigger_on_progress(trigger, on_progress, &progress);
+	else if (*trigger->instead)
+		message_note("process %d allocates in another file, too, whose blocks are not "
+			     "among these: stackcount -p %d %s",
+			     pid, pid, trigger->instead);
 	return run(&invocation->request, trigger);
 }
 

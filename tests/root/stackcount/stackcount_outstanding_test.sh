@@ -55,6 +55,38 @@ knows "jumps, ends of threads, another program"
 "$stackcount" --outstanding c:calloc -o "$json" c:free -- "$leaks" >"$tmp/said" 2>"$err"
 is "outstanding of calloc alone" "$(outstanding ml_calloc) $(outstanding ml_many)" "1 240 0 0"
 
+# ---- an allocator in the place of libc's
+cat >"$tmp/second.c" <<'END'
+#include <stddef.h>
+static char arena[1 << 24];
+static size_t used;
+void *malloc(size_t size) { return used + size < sizeof(arena) ? &arena[(used += (size + 15) & -16ul) - ((size + 15) & -16ul)] : NULL; }
+void *calloc(size_t n, size_t size) { return malloc(n * size); }
+void *realloc(void *block, size_t size) { return block ? NULL : malloc(size); }
+void free(void *block) { (void)block; }
+END
+cat >"$tmp/keeps.c" <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+void *volatile kept;
+__attribute__((noinline)) void keep(void) { kept = malloc(100); }
+int main(void) { for (;;) { keep(); usleep(10000); } }
+END
+gcc -O1 -fno-builtin -shared -fPIC -o "$tmp/libsecond.so" "$tmp/second.c" && gcc -O1 -fno-builtin -o "$tmp/keeps" "$tmp/keeps.c"
+LD_PRELOAD="$tmp/libsecond.so" "$tmp/keeps" &
+started+=($!)
+until grep -q libsecond "/proc/$!/maps"; do sleep 0.05; done
+"$stackcount" --leaks -f -D 0.5 -p $! >"$out" 2>"$err"
+advice="stackcount -p $! --outstanding $tmp/libsecond.so:malloc $tmp/libsecond.so:free"
+grep -q "^process $! allocates in another file, too, whose blocks are not among these: $advice\$" "$err"
+check $? "blocks of another allocator are told" "$(cat "$err")"
+grep -q "^c:malloc did not occur in process $!, which has that function in another file as well: $advice\$" "$err"
+check $? "... also where there is none of libc's" "$(cat "$err")"
+read -ra words <<<"$advice"
+"$stackcount" "${words[@]:1}" -f -D 0.5 >"$out" 2>"$err"
+grep -q 'keep;malloc' "$out"
+check $? "... and the advice finds them" "$(cat "$out" "$err")"
+
 # ---- age: nothing is an hour old
 "$stackcount" --leaks --older 1h -f -- "$leaks" >"$out" 2>"$err"
 is "only what is older" "$(grep -c 'main;ml_' "$out")" 0
