@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Prints recordings and compares the output with tests/golden/expected, byte for byte. A case whose
 # format is --from prints its recording by the command itself, with its options; one whose format is
-# stackcount has that command measure or list a program of tests/golden/programs.
+# foreign reads another case's expected output; one whose format is stackcount has that command
+# measure or list a program of tests/golden/programs.
 #	golden_test.sh BUILD_DIR		compares; its two programs are linked with BUILD_DIR/libcore.a
 #	golden_test.sh --write BUILD_DIR	overwrites recordings and expected output: read the diff
 # kind: foreign files
@@ -74,6 +75,9 @@ while read -r name recording format options; do
 		# shellcheck disable=SC2086 # options are words
 		(cd "$here/recordings" && "$build/profile" --from "$recording.stacktally" $options) \
 			>"$made/$name.txt" 2>&1 || { report "$name" 1; continue; }
+	elif [ "$format" = foreign ]; then
+		# shellcheck disable=SC2086 # options are words
+		(cd "$here/expected" && "$build/profile" --from "$recording.txt" $options) >"$made/$name.txt" 2>&1
 	else
 		# shellcheck disable=SC2086
 		"$made/print_recording" "$here/recordings/$recording.stacktally" "$format" $options \
