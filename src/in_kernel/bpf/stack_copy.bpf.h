@@ -85,7 +85,7 @@ __noinline int stack_copy_append(__u32 number, __u32 words)
 	rest = (void *)slot->frames + at;
 	rest->runs = slot->rest_runs;
 	rest->walk = slot->walk;
-	rest->luajit_frame = unwind_luajit_frame(from, number, slot);
+	rest->luajit_frame = luajit_frame(from);
 	at += sizeof(*rest) + (__u64)slot->rest_runs * sizeof(__u64);
 	OPAQUE(at);
 	for (__u32 i = 0; i <= WIRE_REST_MAX / WIRE_REST_PAGE; i++) {

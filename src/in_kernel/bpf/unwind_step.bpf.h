@@ -76,10 +76,15 @@ __noinline int is_luajit_frame(__u64 at);
 #define UNWIND_IS_LUAJIT_FRAME(at) is_luajit_frame(at)
 #include "bpf/unwind_luajit.h"
 
-/* A global function, which the verifier checks once. */
+/* Global functions, which the verifier checks once. */
 __noinline int is_luajit_frame(__u64 at)
 {
 	return unwind_is_luajit_frame(at, 0, NULL);
+}
+
+__noinline __u64 luajit_frame(__u64 sp)
+{
+	return unwind_luajit_frame(sp, 0, NULL);
 }
 
 #include "bpf/unwind_generated.h"
@@ -109,6 +114,9 @@ __noinline int step_signal(__u32 number)
 	return slot ? (int)unwind_signal(&slot->walk, number, slot) : WIRE_END_STALE;
 }
 
+/* In generated code it is no call: at most 8 functions call each other. */
+#undef UNWIND_LUAJIT_FRAME
+#define UNWIND_LUAJIT_FRAME(sp)			   luajit_frame(sp)
 #define UNWIND_SIGNAL_STEP(walk)		   step_signal(number)
 #define UNWIND_GENERATED_STEP(walk, cached, known) step_generated(number, known)
 #include "bpf/unwind_step.h"

@@ -428,7 +428,7 @@ __noinline int ruby_step(__u32 number)
 	known = &interp->codes[frame.iseq / 8 % KNOWN_SCRIPTS];
 	if ((known->code != frame.iseq || known->walk != interp->walk ||
 	     known->function != method) &&
-	    ruby_take_iseq(number, frame.iseq, frame.iseq / 8 % KNOWN_SCRIPTS, method))
+	    ruby_take_function(interp, number, frame.iseq, method))
 		return interp_fail(interp, WIRE_SCRIPT_UNREADABLE);
 	interp_stage(slot, LANGUAGE_RUBY,
 		     interp_id_at(interp, number, known->id, ruby_line(number, &frame)));

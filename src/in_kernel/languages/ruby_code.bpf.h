@@ -140,8 +140,8 @@ __noinline int ruby_send_name(__u32 number)
 
 /*
  * Makes a function that runs for a method known, and sends its name if that was not sent yet. It is
- * known by what it says: another one may be at its address later. A global function. Returns 0 when
- * it did.
+ * known by what it says: another one may be at its address later. The class of the method has been
+ * looked up. A global function. Returns 0 when it did.
  */
 __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at, __u64 method)
 {
@@ -176,13 +176,8 @@ __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at, __u64 method)
 	if (!label || !interp->last_file_hash)
 		return -1;
 	interp->content = 0;
-	if (method && ruby_is_in_method(interp, body)) {
-		if (ruby->class_extension && !interp->ruby_walk.path_key)
-			ruby_find_path_key(number);
-		if (method != interp->ruby_walk.method)
-			ruby_take_class(number, method);
+	if (method && ruby_is_in_method(interp, body))
 		interp->content = interp->ruby_walk.class_hash;
-	}
 	interp->id = code_id(interp, LANGUAGE_RUBY, label, interp->last_file_hash);
 	if (!is_sent(interp))
 		ruby_send_name(number);
@@ -193,6 +188,20 @@ __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at, __u64 method)
 	known->function = method;
 	known->id = interp->id;
 	return 0;
+}
+
+/*
+ * The same, with the class of the method. Not in one function that calls another: together with
+ * their callers they may have 512 bytes of stack.
+ */
+static __always_inline int ruby_take_function(struct interpreter_walk *interp, __u32 number,
+					      __u64 iseq, __u64 method)
+{
+	if (method && interp->ruby.class_extension && !interp->ruby_walk.path_key)
+		ruby_find_path_key(number);
+	if (method && method != interp->ruby_walk.method)
+		ruby_take_class(number, method);
+	return ruby_take_iseq(number, iseq, iseq / 8 % KNOWN_SCRIPTS, method);
 }
 
 /* Of a function's body: its lines, each from a position of its code on. Ruby's vm_core.h. */

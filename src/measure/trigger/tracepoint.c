@@ -269,7 +269,8 @@ static void decide_raw(int tracefs, struct tracepoints *found)
 	bool readable = dynamic || errno == ENOENT;
 	own(own_fd) int kallsyms = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 
-	qsort(found->events, found->n, sizeof(*found->events), compare);
+	if (found->n) /* else there is no array */
+		qsort(found->events, found->n, sizeof(*found->events), compare);
 	found->have_raw = readable && raw_tracepoints_serve(found->events, found->n, dynamic);
 	found->raw = found->n > FEW && found->have_raw && kallsyms >= 0 &&
 		     kallsyms_lines_show_addresses(kallsyms);

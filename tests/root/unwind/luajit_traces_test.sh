@@ -18,7 +18,7 @@ for how in '' exits; do
 	whole=$(counted "^luajit_traces($in_first|$in_second)")
 	ended=$(counted '\[unwind: ')
 	# In the first milliseconds of a library, a frame may be too far from what the kernel copies.
-	calculates "$whole > 200 && $ended < 0.01 * $whole"
+	calculates "$whole > 50 && $ended < 0.01 * $whole"
 	check $? "whole${how:+, with many exits}" "$whole whole, $ended not, of $(total): $(grep '\[unwind: ' "$out" | head -n 3)"
 	lacks "no frame is unknown${how:+, with many exits}" '\[unknown\]'
 	calculates "$(counted "$in_second.*;twice;.*\[jit\]") > 5 && $(counted "$in_first.*;twice") == 0"
