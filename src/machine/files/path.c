@@ -48,6 +48,13 @@ int path_stat_cached(int path_fd, struct stat *ret_status)
 	return 0;
 }
 
+int path_stat_link(const char *link, struct stat *ret_status)
+{
+	own(own_fd) int fd = open(link, O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : path_stat_cached(fd, ret_status);
+}
+
 int path_open_regular(int path_fd, struct stat *ret_status)
 {
 	own(own_fd) int path = path_fd;

@@ -26,6 +26,12 @@ int path_resolve(int root, const char *path, bool follow);
 int path_stat_cached(int path_fd, struct stat *ret_status);
 
 /*
+ * The same of what a link in /proc leads to, such as /proc/PID/exe: stat(2) would ask its file
+ * system, which may not respond.
+ */
+int path_stat_link(const char *link, struct stat *ret_status);
+
+/*
  * Opens the regular file that an O_PATH descriptor stands for and closes that descriptor, also on
  * failure. A descriptor (O_RDONLY, O_CLOEXEC) and the file's status, or a negative errno; -EINVAL:
  * not a regular file, which was not opened.

@@ -16,6 +16,7 @@
 
 #include "base/own.h"
 #include "bpf/wire.h"
+#include "files/path.h"
 #include "stacktally.skel.h"
 
 static void own_directory(DIR **directory)
@@ -71,7 +72,7 @@ static bool executes(const char *pid, const struct stat *wanted, const char *rea
 	ssize_t n;
 
 	snprintf(link, sizeof(link), "/proc/%.20s/exe", pid);
-	if (stat(link, &status) == 0 && status.st_ino == wanted->st_ino &&
+	if (path_stat_link(link, &status) == 0 && status.st_ino == wanted->st_ino &&
 	    status.st_dev == wanted->st_dev)
 		return true;
 	n = readlink(link, path, sizeof(path) - 1);

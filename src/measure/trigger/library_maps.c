@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "files/maps.h"
+#include "files/path.h"
 #include "files/process_view.h"
 
 int library_maps_open(pid_t pid, struct library_maps *ret_maps)
@@ -67,5 +68,5 @@ bool library_maps_is(const struct library_maps *maps, const struct stat *file)
 	if (maps->inode != file->st_ino)
 		return false;
 	library_maps_link(maps, link, sizeof(link));
-	return stat(link, &mapped) < 0 || mapped.st_dev == file->st_dev;
+	return path_stat_link(link, &mapped) < 0 || mapped.st_dev == file->st_dev;
 }

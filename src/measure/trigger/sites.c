@@ -11,6 +11,7 @@
 
 #include "base/own.h"
 #include "base/pool.h"
+#include "files/path.h"
 #include "trigger/attach.h"
 #include "trigger/entry.h"
 
@@ -140,12 +141,13 @@ static int fill_arrays(struct sites *sites)
 static pid_t kernel_filter(const struct sites *sites)
 {
 	pid_t pid = sites->probes.trigger.scope.pid;
+	struct stat status;
 	char path[40];
 
 	if (pid <= 0 || (sites->at_once && !have_uprobe_multi_pid()))
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return access(path, F_OK) == 0 ? pid : 0;
+	return path_stat_link(path, &status) == 0 ? pid : 0;
 }
 
 int sites_attach(struct trigger *trigger, struct bpf_object *object, struct error *err)
