@@ -6,6 +6,7 @@
 #ifndef STACKTALLY_BASE_OWN_H
 #define STACKTALLY_BASE_OWN_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -49,6 +50,12 @@ static inline void own_file(FILE **file)
 {
 	if (*file)
 		fclose(*file);
+}
+
+static inline void own_directory(DIR **directory)
+{
+	if (*directory)
+		closedir(*directory);
 }
 
 #endif

@@ -11,12 +11,6 @@
 
 #define MAX_PODS 65536u
 
-static void own_closedir(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* Names of Kubernetes have letters, digits, dashes and dots. */
 static bool take_name(const char *from, size_t size, char to[CONTAINER_TEXT_SIZE])
 {
@@ -43,7 +37,7 @@ static bool read_name(const char *name, const char *uid, char namespace[CONTAINE
 int pod_logs_find(struct file_opener *opener, struct file_way way, const char *uid,
 		  char namespace[CONTAINER_TEXT_SIZE], char pod[CONTAINER_TEXT_SIZE])
 {
-	own(own_closedir) DIR *directory = NULL;
+	own(own_directory) DIR *directory = NULL;
 	own(own_fd) int found = file_opener_find(opener, &way);
 	int fd = found < 0 ? -1 : openat(found, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct dirent *entry;

@@ -216,17 +216,11 @@ static int learn_by_handle(struct cgroups *cgroups, uint64_t id)
 	return enter(cgroups, id, path_below(cgroups, fd), status.st_uid);
 }
 
-static void own_closedir(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* Enters a directory and all below it. Takes over `fd`; `path` is a buffer with its path. */
 static int walk(struct cgroups *cgroups, int fd, char path[PATH_MAX], unsigned int depth,
 		struct walked *walked)
 {
-	own(own_closedir) DIR *directory = fdopendir(fd);
+	own(own_directory) DIR *directory = fdopendir(fd);
 	size_t length = strlen(path);
 	const struct dirent *entry;
 	struct stat status;

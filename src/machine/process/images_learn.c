@@ -15,12 +15,6 @@
 /* The rings of side-band records hold about a second of a machine that forks thousands a second. */
 #define DRAIN_EVERY_NS 50000000ull
 
-static void own_closedir(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* Adds what was read to the newest image of the space, or begins its first one. */
 static int add_snapshot(struct images *images, struct space *space, const struct snapshot *snapshot,
 			uint64_t time)
@@ -322,7 +316,7 @@ static int learn_one(struct images *images, pid_t tgid)
 
 int images_learn_running(struct images *images, uint64_t budget_ns)
 {
-	own(own_closedir) DIR *directory = opendir("/proc");
+	own(own_directory) DIR *directory = opendir("/proc");
 	uint64_t now = monotonic_ns(), end = now + budget_ns, drained = now;
 	const struct dirent *entry;
 

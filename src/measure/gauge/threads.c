@@ -20,12 +20,6 @@
 
 #define PATH_SIZE 4096
 
-static void own_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* What is looked up once for all threads. */
 struct search {
 	const struct plan *plan;

@@ -19,12 +19,6 @@
 #include "files/path.h"
 #include "stacktally.skel.h"
 
-static void own_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* The kernel's own form of a device number. */
 static uint64_t kernel_device(dev_t device)
 {

@@ -103,16 +103,10 @@ static bool try_process(int proc, const char *name, bool any_user, const struct 
 	return false;
 }
 
-static void own_closedir(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 static int find_process(struct ifunc_memory *memory, pid_t pid, const struct stat *file)
 {
 	own(own_free) char *text = malloc(MAPS_MAX);
-	own(own_closedir) DIR *proc = opendir("/proc");
+	own(own_directory) DIR *proc = opendir("/proc");
 	const struct dirent *entry;
 	char name[32];
 

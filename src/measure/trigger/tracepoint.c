@@ -56,12 +56,6 @@ static void tracepoints_free(struct tracepoints *tracepoints)
 
 DEFINE_OWN(struct tracepoints, tracepoints_free)
 
-static void own_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 static void free_trigger(struct trigger *trigger)
 {
 	tracepoints_free((struct tracepoints *)trigger);

@@ -159,16 +159,10 @@ static int by_age(const void *a, const void *b)
 	return x->tv_nsec < y->tv_nsec ? -1 : x->tv_nsec > y->tv_nsec;
 }
 
-static void own_closedir(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* Lists the files of the cache. 0 or -ENOMEM. */
 static int list(const struct table_cache *cache, struct aged **ret_files, uint32_t *ret_n)
 {
-	own(own_closedir) DIR *directory = NULL;
+	own(own_directory) DIR *directory = NULL;
 	own(own_free) struct aged *files = NULL;
 	uint32_t n = 0, capacity = 0;
 	const struct dirent *entry;

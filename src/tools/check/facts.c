@@ -33,12 +33,6 @@
 /* PROC_PID_INIT_INO of include/linux/proc_ns.h */
 #define INITIAL_PIDNS 0xEFFFFFFCu
 
-static void own_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 static void set_remedy(struct finding *finding, const char *remedy)
 {
 	snprintf(finding->remedy, sizeof(finding->remedy), "%s", remedy);

@@ -18,12 +18,6 @@
 
 #define SUFFIX ".stacktally"
 
-static void own_dir(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* A stream of a directory's entries, which leaves the descriptor alone. */
 static DIR *entries_of(int directory)
 {
@@ -56,7 +50,7 @@ static int by_end(const void *a, const void *b)
 
 int kept_files_read(int directory, struct kept_files *ret_files)
 {
-	own(own_dir) DIR *entries = entries_of(directory);
+	own(own_directory) DIR *entries = entries_of(directory);
 	struct kept_files *files = ret_files;
 	const struct dirent *entry;
 
@@ -156,7 +150,7 @@ static bool is_left(const char *name)
 
 void kept_prune_left(uint64_t since_ns)
 {
-	own(own_dir) DIR *entries = opendir(root_path());
+	own(own_directory) DIR *entries = opendir(root_path());
 	int root = entries ? dirfd(entries) : -1;
 	const struct dirent *entry;
 

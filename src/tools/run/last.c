@@ -17,12 +17,6 @@
 #include "run/kept.h"
 #include "run/merged.h"
 
-static void own_dir(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
-
 /* The directory that something was kept in last, of those that are asked for. */
 struct newest {
 	uint64_t ended_ns; /* 0: there is none */
@@ -55,7 +49,7 @@ static void look_at(int root, const char *root_path, const char *name, struct ne
 /* 0, or the errno that kept us from looking. */
 static int look_in(const char *root_path, const char *name, struct newest *newest)
 {
-	own(own_dir) DIR *entries = opendir(root_path);
+	own(own_directory) DIR *entries = opendir(root_path);
 	const struct dirent *entry;
 
 	if (!entries)

@@ -66,7 +66,7 @@ int process_names_add(const struct tally *tally, struct names *names)
 		process = find_process(&processes, entry->tgid);
 		if (!process)
 			return -ENOMEM;
-		/* Of intervals, an earlier process may have had this id, and another name. */
+		/* In an earlier interval, another process may have had this id. */
 		if (*process->comm &&
 		    (strncmp(process->comm, entry->comm, TALLY_COMM_SIZE) != 0 ||
 		     names_process_by_tgid(names_processes(names), names_n_processes(names),
@@ -75,12 +75,6 @@ int process_names_add(const struct tally *tally, struct names *names)
 									      process->comm });
 	}
 	return r;
-}
-
-static void own_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
 }
 
 static uint32_t count_threads(const char *process, const char *wildcard)
