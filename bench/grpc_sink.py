@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A gRPC server that accepts each call, reads what is sent, and answers with an empty message.
 
-Prints its port, and serves until it is killed. For a peer that measures only while somebody takes
-its profiles. Knows as much of HTTP/2 (RFC 9113) as that takes.
+Prints its port, and serves until it is killed. A peer that needs a server for its profiles sends them
+here. Knows as much of HTTP/2 (RFC 9113) as that takes.
 """
 import socket
 import struct

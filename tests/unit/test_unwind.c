@@ -438,6 +438,19 @@ static void want(const struct loaded *loaded)
 }
 
 /* Three large libraries, and room for the tables of two: those that are hit. */
+/* Makes three files with the same code that differ in size. False: there is no libcrypto.so.3. */
+static bool copy_library(const char *directory)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command),
+		 "for i in 1 2 3; do cp -L $(ldconfig -p | sed -n "
+		 "'s/.*libcrypto.so.3 .*=> //p' | head -1) %s/$i.so && "
+		 "head -c $i /dev/zero >>%s/$i.so || exit 1; done",
+		 directory, directory);
+	return system(command) == 0;
+}
+
 static void test_eviction(void **state)
 {
 	char directory[] = "/tmp/test_unwind.XXXXXX", command[512];
@@ -452,13 +465,7 @@ static void test_eviction(void **state)
 	skip();
 #endif
 	assert_non_null(mkdtemp(directory));
-	/* Three files with the same code that differ in size. */
-	snprintf(command, sizeof(command),
-		 "for i in 1 2 3; do cp -L $(ldconfig -p | sed -n "
-		 "'s/.*libcrypto.so.3 .*=> //p' | head -1) %s/$i.so && "
-		 "head -c $i /dev/zero >>%s/$i.so || exit 1; done",
-		 directory, directory);
-	if (system(command) != 0) {
+	if (!copy_library(directory)) {
 		printf("skip test_eviction: there is no libcrypto.so.3\n");
 		skip();
 	}
