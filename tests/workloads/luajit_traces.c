@@ -14,7 +14,7 @@
 
 typedef struct lua_State lua_State;
 
-/* Of the library, which the build need not have. */
+/* Functions of the library, whose headers the build need not have. */
 static lua_State *(*new_state)(void);
 static void (*open_libraries)(lua_State *);
 static int (*load_string)(lua_State *, const char *);

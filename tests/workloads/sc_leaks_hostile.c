@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sc_leaks_hostile WHAT: allocates and frees as nobody should, and prints what is outstanding of
- * each function at the end, as `NAME BLOCKS BYTES`. ml_take() and ml_give() allocate and free what
- * they are told. WHAT is one of:
+ * sc_leaks_hostile WHAT: allocates and frees in wrong and rare ways, and prints what is outstanding
+ * of each function at the end, as `NAME BLOCKS BYTES`. ml_take() and ml_give() allocate and free
+ * what they are told. WHAT is one of:
  *
  *   many     400,000 blocks of one byte at addresses of their own, none of which is freed
  *   unknown  100,000 addresses are freed that were never allocated

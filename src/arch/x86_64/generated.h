@@ -104,7 +104,7 @@ UNWIND_INLINE bool unwind_luajit(struct unwind_walk *walk UNWIND_CONTEXT)
 	if (!frame || UNWIND_READ(saved, sizeof(saved), frame + LUAJIT_FRAME_FP))
 		return false;
 	walk->registers[UNWIND_FP] = saved[0];
-	walk->registers[UNWIND_SP] = frame + LUAJIT_FRAME_SIZE;
+	walk->registers[UNWIND_SP] = frame + WIRE_LUAJIT_FRAME;
 	walk->rbx_at = frame + LUAJIT_FRAME_RBX;
 	walk->pc = saved[1];
 	walk->known = UNWIND_BIT(UNWIND_FP) | UNWIND_BIT(UNWIND_SP) | UNWIND_BIT(UNWIND_FOLLOWED);

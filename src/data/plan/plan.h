@@ -59,12 +59,12 @@ struct plan_calls {
 };
 
 /*
- * Of --dump: so long, in seconds, and so often is it looked at what runs; so long while a thread
- * waits for a CPU all the time, whose stack is known only once it had one.
+ * A dump samples what runs for so many seconds, or for up to the longest time as long as a thread
+ * has only waited for a CPU: its stack is known once it had one.
  */
 #define PLAN_DUMP_SECONDS   0.02
 #define PLAN_DUMP_LONGEST   0.1
-#define PLAN_DUMP_FREQUENCY 997
+#define PLAN_DUMP_FREQUENCY 997 /* Hz */
 
 struct plan_output {
 	const char *path;   /* NULL: stdout */

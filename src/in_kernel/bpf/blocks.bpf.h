@@ -405,8 +405,8 @@ static __always_inline int on_block_unmapped(const struct pt_regs *ctx)
 }
 
 /*
- * A thread ends, or its program is replaced by another one, maybe in an allocation: nobody knows
- * whether that has moved its block.
+ * A thread ends, or its program is replaced by another one. If it was in realloc(), whether that
+ * has moved the block is not known.
  */
 static __always_inline void allocation_gone(__u64 tid)
 {

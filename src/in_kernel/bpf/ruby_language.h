@@ -44,7 +44,7 @@ struct wire_ruby {
 	__u8 type_mask, type_string, type_array;
 	__u8 string_length, string_pointer, string_embedded, string_embedded_shift, array_pointer,
 		array_embedded;
-	/* Of what leads to a function's class (languages/ruby_class.bpf.h). */
+	/* Flags and offsets on the way to a function's class (languages/ruby_class.bpf.h). */
 	__u8 body_local, type_function, special_method, method_owner, type_class, type_module;
 	__u16 method_type, special_type, singleton;
 	/* Offsets in a class, and a bit; `class_path` 0: its name is among its variables. */

@@ -13,13 +13,13 @@
 #include <stdbool.h>
 
 #include "bpf/unwind_walk.h"
+#include "bpf/unwind_wire.h"
 
 /* From the frame's lowest word: */
 #define LUAJIT_FRAME_STATE  16 /* the address of the Lua state */
 #define LUAJIT_FRAME_BEFORE 32 /* that of the state's frame before this one */
 #define LUAJIT_FRAME_RBX    56
-#define LUAJIT_FRAME_FP	    64 /* and above it the return address */
-#define LUAJIT_FRAME_SIZE   80
+#define LUAJIT_FRAME_FP	    64	 /* and above it the return address */
 #define LUAJIT_STATE_FRAME  80	 /* in the Lua state: the address of its innermost frame */
 #define LUAJIT_FLAGS	    3ull /* low bits of addresses of frames */
 #define LUAJIT_ALIGNMENT    16

@@ -35,6 +35,9 @@
 #define WIRE_N_REGISTERS ARCH_N_REGISTERS
 
 /* The canonical frame address. `o` is cfa_offset, `p` is extra, `R` is the register reg. */
+/* Bytes of the frame that LuaJIT's interpreter has on the C stack (bpf/unwind_luajit.h). */
+#define WIRE_LUAJIT_FRAME 80
+
 enum wire_cfa {
 	WIRE_CFA_NONE,	      /* a gap: no rule is known for this code */
 	WIRE_CFA_SP,	      /* sp + o */

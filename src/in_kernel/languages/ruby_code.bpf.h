@@ -191,8 +191,8 @@ __noinline int ruby_take_iseq(__u32 number, __u64 iseq, __u32 at, __u64 method)
 }
 
 /*
- * The same, with the class of the method. Not in one function that calls another: together with
- * their callers they may have 512 bytes of stack.
+ * Looks up the class of a method, and makes a function that runs for it known. ruby_take_iseq()
+ * does not look it up itself: functions that call each other have 512 bytes of stack together.
  */
 static __always_inline int ruby_take_function(struct interpreter_walk *interp, __u32 number,
 					      __u64 iseq, __u64 method)

@@ -360,8 +360,6 @@ static const uint8_t enter_code[] = { 0x48, 0x83, 0xec, 0x10, 0x4c, 0x89, 0x64, 
 				      0x10, 0x4c, 0x89, 0x6c, 0x24, 0x08, 0xff, 0xe0 };
 #define ENTER_FIRST 4u /* the size of its first instruction, which still has the frame */
 
-#define LUAJIT_FRAME_SIZE 80
-
 /* Where the bytes are in [from, end), or -1. */
 static int64_t find_bytes(const struct assembly *all, uint32_t from, uint32_t end,
 			  const uint8_t *bytes, size_t size)
@@ -382,14 +380,14 @@ static void keep_luajit(struct assembly *all, uint16_t rule, uint32_t from, uint
 
 static void find_luajit(struct assembly *all, const struct wire_rule *framed)
 {
-	int64_t exit = find_bytes(all, 0, all->size, exit_code, sizeof(exit_code)), back, enter;
+	int64_t leaves = find_bytes(all, 0, all->size, exit_code, sizeof(exit_code)), back, enter;
 	struct wire_rule rule = *framed;
 	uint32_t from;
 	uint16_t number;
 
-	if (exit < 0 || framed->cfa_offset != LUAJIT_FRAME_SIZE)
+	if (leaves < 0 || framed->cfa_offset != WIRE_LUAJIT_FRAME)
 		return;
-	from = (uint32_t)exit;
+	from = (uint32_t)leaves;
 	back = find_bytes(all, from, all->size - from < MAX_BACK ? all->size : from + MAX_BACK,
 			  back_code, sizeof(back_code));
 	while (from > 0 && !(all->marks[from] & BLOCK))

@@ -133,18 +133,19 @@ static void choose(const struct dump *dump, const struct tally *tally, struct ch
 
 static void tell_why_none(struct listed_thread *thread)
 {
-	const char *why = "it ran, and no sample of it came in this time";
-	char time[DURATION_SIZE];
+	const char *why = "it ran, and no sample of it came in this time", *behind = "";
+	char waited[DURATION_SIZE];
 
-	duration_text(thread->ready_ns, time, sizeof(time));
-	if (thread->state == 'Z')
+	duration_text(thread->ready_ns, waited, sizeof(waited));
+	if (thread->state == 'Z') {
 		why = "it has ended, and the process goes on";
-	else if (thread->ready_ns)
+	} else if (thread->ready_ns) {
 		why = "it waited for a CPU all the time, ";
-	else if (thread->stayed)
+		behind = waited;
+	} else if (thread->stayed) {
 		why = "the kernel did not tell its stack";
-	snprintf(thread->no_stack, sizeof(thread->no_stack), "%s%s", why,
-		 thread->ready_ns && thread->state != 'Z' ? time : "");
+	}
+	snprintf(thread->no_stack, sizeof(thread->no_stack), "%s%s", why, behind);
 }
 
 /* ---- the tally of the dump ---- */

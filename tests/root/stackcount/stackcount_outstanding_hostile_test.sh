@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that allocate and free as nobody should: what is outstanding is exact, or what is not is
-# counted and told; nothing of it takes memory without a limit: stackcount_outstanding_hostile_test.sh
-# BUILD
+# Programs that allocate and free in wrong and rare ways: outstanding blocks are exact, or the inexact
+# ones are counted and told, and memory has a limit: stackcount_outstanding_hostile_test.sh BUILD
 # timeout: 300
 # quiet: it changes return addresses in other programs that call the same functions
 # kind: strangers
@@ -90,7 +89,7 @@ int main(int argc, char **argv)
 		ml_leaves();
 		if (!strcmp(argv[1], "exec"))
 			execl("/bin/sleep", "sleep", "20", (char *)NULL);
-		_exit(0); /* nobody waits for it */
+		_exit(0); /* its parent does not wait for it */
 	}
 	if (argc == 1)
 		ml_leaves();
