@@ -350,6 +350,8 @@ const sharedNames = (page) => page.evaluate(() => stacktally.live.model.sharedFr
 async function fileTests() {
 	await test("live: every format is saved from the page, with the counts shown", async () => {
 		const page = await open();
+		/* A page that is paused before the first second arrives shows nothing, and saves everything since the start. */
+		await appears(page, "burn");
 		await page.keyboard.press(" ");
 		const total = await page.evaluate(() => stacktally.state.tree.total[0]);
 		await page.keyboard.press("w");
