@@ -60,7 +60,7 @@ whole() {
 	check $? "$name: 99 % of samples are complete" \
 		"$cut of $all are not: $(grep '\[unwind: ' "$out" | head -n 3 | rev | cut -c 1-200 | rev)"
 	# In the others a function is not exact, or frames are in the heap.
-	calculates "$ours > 50 && $rooted >= 0.9 * $ours"
+	calculates "$ours >= 20 && $rooted >= 0.9 * $ours"
 	check $? "$name: the pages' functions are in the stacks of its threads" "$rooted of $ours"
 }
 
