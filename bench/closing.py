@@ -4,7 +4,7 @@ import re
 
 from measure import Failed
 
-CLOSING = re.compile(r"^(?:(?P<n>\d+) (?:samples|events)|[\d.]+ s .*), \d+ stacks, (?P<lost>\d+) lost$", re.M)
+CLOSING = re.compile(r"^(?:(?P<n>\d+) (?:samples?|events?)|[\d.]+ s .*), \d+ stacks?, (?P<lost>\d+) lost$", re.M)
 
 
 def closing(said):

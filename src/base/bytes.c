@@ -154,3 +154,36 @@ void bytes_print_name(FILE *out, const char *name)
 		fwrite(clean.start, 1, clean.used, out);
 	bytes_clear(&clean);
 }
+
+void bytes_folded(struct bytes *bytes, const char *line, size_t size, size_t columns)
+{
+	size_t at = 0, blank = 0, used = 0; /* of the line, from `at` on; 0: no blank yet */
+
+	for (size_t i = 0; i < size; i++) {
+		used += ((unsigned char)line[i] & 0xc0) != 0x80; /* else it goes on a character */
+		if (line[i] == ' ')
+			blank = i;
+		if (used <= columns || blank <= at)
+			continue;
+		bytes_put(bytes, line + at, blank - at);
+		bytes_string(bytes, "\n  ");
+		at = blank + 1;
+		used = 2 + i + 1 - at;
+	}
+	bytes_put(bytes, line + at, size - at);
+}
+
+void bytes_print_line(FILE *out, const char *text, size_t columns)
+{
+	struct bytes clean, folded;
+
+	bytes_start(&clean, NULL);
+	bytes_start(&folded, NULL);
+	bytes_name(&clean, text, strlen(text));
+	bytes_folded(&folded, clean.start, clean.used, columns ? columns : clean.used);
+	bytes_char(&folded, '\n');
+	if (!clean.failed && !folded.failed)
+		fwrite(folded.start, 1, folded.used, out);
+	bytes_clear(&clean);
+	bytes_clear(&folded);
+}

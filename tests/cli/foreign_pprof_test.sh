@@ -70,10 +70,10 @@ value "the value that default_sample_type names" default.pb $';f 1000\n;f;g 9000
 	'901000 bytes of alloc_space, 2 stacks, 0 lost'
 value "the last value, if none is named" last.pb $';f 1000\n;g 5' '1005 bytes of alloc_space, 2 stacks, 0 lost'
 value "... or none that is there" unknown.pb $';f 1000\n;g 5' '1005 bytes of alloc_space, 2 stacks, 0 lost'
-value "nanoseconds are a time" delay.pb ';f 7000000' '7.000 ms of delay, 1 stacks, 0 lost'
+value "nanoseconds are a time" delay.pb ';f 7000000' '7.000 ms of delay, 1 stack, 0 lost'
 value "CPU time that is samples of a period" cpu.pb $';f 3\n;g 1' '4 samples, 2 stacks, 0 lost'
 value "CPU time that is not" uneven.pb $';f 30000000\n;g 10000001' '40.00 ms of cpu, 2 stacks, 0 lost'
-value "names of units that are no words" odd.pb ';f 5' '5 counts, 1 stacks, 0 lost'
+value "names of units that are no words" odd.pb ';f 5' '5 counts, 1 stack, 0 lost'
 "$profile" -q --from cpu.pb --format json | grep -q '"frequency":100,"period":0,"sample_ns":10000000,'
 check $? "the period is the rate" "it is not"
 for file in default last delay cpu uneven odd; do
@@ -104,7 +104,7 @@ MAP = [(3, [(1, 1), (2, 0x7000), (3, 0x9000), (4, 0x1000), (5, 7)])]
 write("bare.pb", [type_(b"samples", b"count"), sample([1, 2, 3], 5)] + MAP +
       [(4, [(1, 1), (2, 1), (3, 0x7123)]), (4, [(1, 2), (2, 1), (3, 0x7456)]), (4, [(1, 3), (3, 0xabcd)])])
 END_PY
-value "code without names" bare.pb ';[0xabcd];[x.so.1+0x1456];[x.so.1+0x1123] 5' '5 samples, 1 stacks, 0 lost'
+value "code without names" bare.pb ';[0xabcd];[x.so.1+0x1456];[x.so.1+0x1123] 5' '5 samples, 1 stack, 0 lost'
 "$profile" -q --from bare.pb --format json -A >out
 grep -q '"path":"/opt/lib/x.so.1"' out && grep -q '"address":"0x7123"' out && grep -q '"module":"x.so.1"' out
 check $? "its file and address are kept" "$(cat out)"

@@ -24,7 +24,7 @@ status=0
 : >"$err"
 verdict FAIL "none fails without a closing line" none case
 echo 'nested;main;outer 30' >"$out"
-echo '30 samples, 1 stacks, 0 lost' >"$err"
+echo '30 samples, 1 stack, 0 lost' >"$err"
 verdict ok "has passes on a stack that matches" has case ';main'
 verdict FAIL "has fails if none matches" has case ';inner'
 verdict ok "lacks passes if none matches" lacks case ';inner'

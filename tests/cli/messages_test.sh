@@ -66,6 +66,19 @@ refuses "two files to read" --from a --from b
 refuses "two names" --name a --name b 1
 refuses "two files to compare with" --diff a --diff=b 1
 
+# ---- names in the place of ids
+hints() { # NAME HINT OPTION...
+	"$build/profile" "${@:3}" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 2 ] && grep -qxF "Try '$2', or 'profile --help'." "$tmp/err"
+	check $? "$1" "$(cat "$tmp/err")"
+}
+hints "a name in the place of an id" '--name node' -p node 1
+hints "several names" '-p $(pgrep -d, -x "node|java")' -p node,java 1
+hints "a name in the place of the duration" '--name nginx' -F 99 nginx
+"$build/profile" -p 'a$(b)' 1 2>"$tmp/err"
+grep -qxF "Try 'profile --help'." "$tmp/err"
+check $? "what a shell would run is not repeated" "$(cat "$tmp/err")"
+
 # ---- a reader that goes away
 recording=$top/tests/golden/recordings/profile.stacktally
 for format in folded text json; do

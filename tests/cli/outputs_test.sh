@@ -10,18 +10,19 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 . "$(dirname "$0")/../check.bash"
 
-# ---- files with addresses of the kernel are for their owner
+# ---- files of all formats are for their owner
 umask 022
-for extension in stacktally json perf pb.gz html svg folded txt speedscope.json profile.json; do
-	case $extension in
-	stacktally | json | perf | pb.gz) wanted=600 ;;
-	*) wanted=644 ;;
-	esac
+for extension in stacktally json perf pb.gz html svg folded txt csv speedscope.json profile.json; do
 	"$profile" -q --from "$recording" -o "$tmp/out.$extension" 2>"$tmp/err"
 	mode=$(stat -c %a "$tmp/out.$extension" 2>>"$tmp/err")
-	[ "$mode" = $wanted ]
-	check $? "out.$extension has the mode $wanted" "$mode $(cat "$tmp/err")"
+	[ "$mode" = 600 ]
+	check $? "out.$extension has the mode 600" "$mode $(cat "$tmp/err")"
 done
+
+# ---- --title
+"$profile" -q --from "$recording" --title 'The <shop>, "Friday"' -o "$tmp/titled.svg" 2>"$tmp/err"
+[ "$(grep -c 'The &lt;shop&gt;, &quot;Friday&quot;</t' "$tmp/titled.svg")" = 2 ] && ! grep -q '>spin 5' "$tmp/titled.svg"
+check $? "--title is the title of pictures" "$(grep title "$tmp/titled.svg" | head -n 3)"
 
 # ---- files of sudo belong to who typed it
 if [ "$(id -u)" = 0 ]; then

@@ -26,8 +26,15 @@ is_table
 check $? "a terminal gets the table" "$(cat screen)"
 [ "$(wc -l <screen)" -le 40 ]
 check $? "it has at most 40 lines" "$(wc -l <screen)"
-! grep -v '^[A-Z0-9]' screen | grep '.\{81\}' >wide
-check $? "in 80 columns" "$(cat wide)"
+for recording in "$recordings"/*.stacktally; do
+	on_terminal "$profile --from $recording"
+	! LC_ALL=C.UTF-8 grep '.\{81\}' screen >wide
+	check $? "in 80 columns: $(basename "$recording")" "$(cat wide)"
+done
+on_terminal "$profile --from $recordings/times.stacktally --diff $recordings/times.stacktally:0-1 2>&1"
+! LC_ALL=C.UTF-8 grep '.\{81\}' screen >wide
+check $? "... and a difference" "$(cat wide)"
+on_terminal "$from"
 grep -q '^next: .*--format text' screen
 check $? "what to type next is told" "$(tail -n 2 screen)"
 ! grep -q "$(printf '\033')" screen

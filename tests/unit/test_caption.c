@@ -43,6 +43,20 @@ static void files_that_are_written_are_not_in_it(void **state)
 	expect_title("profile --off-cpu --output-of 5", "profile --off-cpu --output-of 5");
 }
 
+static void a_given_title_is_all_of_it(void **state)
+{
+	struct profile_meta meta = { .command_line = "profile 5", .event = "cpu-clock" };
+	struct profile profile = { .meta = &meta, .caption = "The shop, Friday \033[1m" };
+	struct bytes bytes;
+
+	(void)state;
+	bytes_start(&bytes, NULL);
+	caption_title(&bytes, &profile);
+	bytes_char(&bytes, '\0');
+	assert_string_equal(bytes.start, "The shop, Friday ?[1m");
+	bytes_clear(&bytes);
+}
+
 static void the_measured_command_is_whole(void **state)
 {
 	(void)state;
@@ -72,6 +86,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_title_is_the_command_without_its_directory),
 		cmocka_unit_test(files_that_are_written_are_not_in_it),
+		cmocka_unit_test(a_given_title_is_all_of_it),
 		cmocka_unit_test(the_measured_command_is_whole),
 		cmocka_unit_test(a_long_one_is_cut_between_characters),
 	};

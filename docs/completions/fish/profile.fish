@@ -40,6 +40,7 @@ complete -c profile -n 'not __stacktally_has_command' -s e -l event -x -a 'cycle
 complete -c profile -n 'not __stacktally_has_command' -s i -l interval -x -d 'print a report every SECONDS, each with only its own samples'
 complete -c profile -n 'not __stacktally_has_command' -s o -l output -r -F -d 'write the report to FILE'
 complete -c profile -n 'not __stacktally_has_command' -l format -x -a 'text top csv tsv folded svg html pprof speedscope firefox json perf-script recording' -d 'the format of the report on stdout or, given once for each -o in the same'
+complete -c profile -n 'not __stacktally_has_command' -l title -x -d 'the title of pages and pictures, in place of the command line'
 complete -c profile -n 'not __stacktally_has_command' -l time-buckets -x -d 'keep apart what was counted in each SECONDS, from 0.02 on, in formats that'
 complete -c profile -n 'not __stacktally_has_command' -l top -d 'print a table, with N rows in each part'
 complete -c profile -n 'not __stacktally_has_command' -s n -l rows -x -d 'rows of the tables that --top, csv and tsv print'

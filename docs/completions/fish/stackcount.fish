@@ -47,6 +47,7 @@ complete -c stackcount -n 'not __stacktally_has_command' -s i -l interval -x -d 
 complete -c stackcount -n 'not __stacktally_has_command' -s T -l timestamp -d 'include timestamp on output'
 complete -c stackcount -n 'not __stacktally_has_command' -s o -l output -r -F -d 'write the report to FILE'
 complete -c stackcount -n 'not __stacktally_has_command' -l format -x -a 'text top csv tsv folded svg html pprof speedscope firefox json perf-script recording' -d 'the format of the report on stdout or, given once for each -o in the same'
+complete -c stackcount -n 'not __stacktally_has_command' -l title -x -d 'the title of pages and pictures, in place of the command line'
 complete -c stackcount -n 'not __stacktally_has_command' -l time-buckets -x -d 'keep apart what was counted in each SECONDS, from 0.02 on, in formats that'
 complete -c stackcount -n 'not __stacktally_has_command' -l top -d 'print a table, with N rows in each part'
 complete -c stackcount -n 'not __stacktally_has_command' -s n -l rows -x -d 'rows of the tables that --top, csv and tsv print'

@@ -43,14 +43,18 @@ int capability_check(struct error *err)
 {
 	uint64_t set = effective();
 	bool bpf = has(set, CAP_BPF), perfmon = has(set, CAP_PERFMON);
+	char program[512];
+	ssize_t n;
 
 	if (has(set, CAP_SYS_ADMIN) || (bpf && perfmon))
 		return 0;
+	n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	program[n > 0 ? n : 0] = '\0';
 	return error_privilege(
 		err, -EPERM,
 		"missing %s%s%s: run as root (sudo), or give this program what it "
 		"needs with `setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_syslog+ep "
-		"FILE`",
-		bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "",
-		perfmon ? "" : "CAP_PERFMON");
+		"%s`",
+		bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and " : "", perfmon ? "" : "CAP_PERFMON",
+		n > 0 ? program : "FILE");
 }

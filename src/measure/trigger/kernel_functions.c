@@ -261,7 +261,7 @@ static int no_list(int code, struct error *err)
 	return error_privilege(err, code,
 			       "kernel functions cannot be traced: this kernel has no kprobes "
 			       "(CONFIG_KPROBES), and its list of functions for fentry cannot be "
-			       "read: %s",
+			       "read: %s. Tracepoints can: stackcount -l 't:*' lists them",
 			       strerror(-code));
 }
 

@@ -187,6 +187,7 @@ static void put_measurement(struct bytes *bytes, const struct model *model)
 {
 	struct profile_meta meta = model->source.meta;
 	struct profile profile = { .meta = &meta,
+				   .caption = model->source.report.caption,
 				   .losses = tally_losses_of(model->tally),
 				   .total = tally_total(model->tally),
 				   .events = tally_events(model->tally) };

@@ -342,7 +342,6 @@ const struct writer json_writer = {
 	.name = "json",
 	.description = "everything known, as JSON (docs/json.md)",
 	.extensions = extensions,
-	.addresses = true,
 	.diffs = true,
 	.dumps = true,
 	.whole = true,

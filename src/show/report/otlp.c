@@ -396,7 +396,6 @@ static int otlp_write(const struct report *report, FILE *out, struct error *err)
 const struct writer otlp_writer = {
 	.name = "otlp",
 	.description = "OTLP's request to export profiles",
-	.addresses = true,
 	.whole = true,
 	.binary = true,
 	.view = pprof_service_view,

@@ -135,7 +135,6 @@ const struct writer perf_script_writer = {
 	.name = "perf-script",
 	.description = "output of perf script, one record per sample",
 	.extensions = extensions,
-	.addresses = true,
 	.times = WRITER_TIMES_FINE,
 	.view = perf_script_view,
 	.write = perf_script_write,

@@ -486,7 +486,6 @@ const struct writer pprof_writer = {
 	.name = "pprof",
 	.description = "gzipped profile.proto, for pprof and stores of profiles",
 	.extensions = extensions,
-	.addresses = true,
 	.whole = true,
 	.binary = true,
 	.diffs = true,

@@ -168,7 +168,6 @@ static int pyroscope_write(const struct report *report, FILE *out, struct error 
 const struct writer pyroscope_writer = {
 	.name = "pyroscope",
 	.description = "Grafana Pyroscope's push request",
-	.addresses = true,
 	.whole = true,
 	.binary = true,
 	.view = pprof_service_view,

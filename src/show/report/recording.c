@@ -21,7 +21,6 @@ const struct writer recording_writer = {
 	.name = "recording",
 	.description = "everything, for --from",
 	.extensions = extensions,
-	.addresses = true,
 	.binary = true,
 	.diffs = true,
 	.whole = true,

@@ -18,10 +18,8 @@ static void write_head(const struct writer *writer, const struct report *report,
 	if (writer->whole)
 		return;
 	if (writer->titled) {
-		if (head->title) {
-			bytes_print_name(out, title ? title : "");
-			fputc('\n', out);
-		}
+		if (head->title)
+			bytes_print_line(out, title ? title : "", report->screen.width);
 		fputc('\n', out);
 	} else if (head->follows && !head->time) {
 		fputc('\n', out);
@@ -47,7 +45,7 @@ int report_build(const struct report *report, uint32_t view, struct profile *pro
 	if (!profile_is_of_all(report->measurement.meta))
 		view &= ~(uint32_t)PROFILE_VIEW_AWAKE;
 	r = build(report, &report->measurement, view, profile);
-
+	profile->caption = report->options->caption;
 	if (r < 0 || !report->base)
 		return r;
 	r = build(report, report->base, view, base);

@@ -37,10 +37,9 @@ static struct top_rows choose_rows(const struct report *report)
 	return rows;
 }
 
-static void put_amount(struct top *top, const struct profile *profile)
+static void put_amount(struct bytes *bytes, const struct profile *profile)
 {
 	const struct profile_meta *meta = profile->meta;
-	struct bytes *bytes = &top->bytes;
 	char text[64];
 	double cpus;
 
@@ -60,12 +59,12 @@ static void put_amount(struct top *top, const struct profile *profile)
 	bytes_string(bytes, text);
 }
 
-static void put_text(struct top *top, const char *before, const char *text)
+static void put_text(struct bytes *bytes, const char *before, const char *text)
 {
 	if (!text)
 		return;
-	bytes_string(&top->bytes, before);
-	bytes_name(&top->bytes, text, strlen(text));
+	bytes_string(bytes, before);
+	bytes_name(bytes, text, strlen(text));
 }
 
 /* What a difference is to: its file, and what was measured there. */
@@ -74,12 +73,16 @@ static void put_base(struct top *top)
 	const struct profile *base = top->profile->base;
 	const struct profile_meta *meta = base->meta;
 	const struct scale *scale = &top->profile->base_scale;
+	own(bytes_clear) struct bytes line = { 0 };
 	char time[FACTS_TIME_SIZE];
 
-	put_text(top, "\nbefore: ", top->report->base_name ? top->report->base_name : "the base");
-	bytes_string(&top->bytes, ", ");
-	put_amount(top, base);
+	put_text(&line, "before: ", top->report->base_name ? top->report->base_name : "the base");
+	bytes_string(&line, ", ");
+	put_amount(&line, base);
 	bytes_char(&top->bytes, '\n');
+	top_folded(top, &line);
+	bytes_char(&top->bytes, '\n');
+	line.used = 0;
 	if (scale->now != scale->base) {
 		char factor[64];
 
@@ -90,31 +93,36 @@ static void put_base(struct top *top)
 	}
 	if (!meta->start_time_ns && !meta->hostname && !meta->command_line)
 		return;
-	bytes_string(&top->bytes, "        ");
 	if (meta->start_time_ns) {
 		facts_time(meta->start_time_ns, time);
 		time[19] = '\0'; /* without the parts of a second */
-		put_text(top, "", time);
-		bytes_string(&top->bytes, "Z ");
+		put_text(&line, "", time);
+		bytes_string(&line, "Z ");
 	}
-	put_text(top, "on ", meta->hostname);
-	put_text(top, meta->hostname ? ": " : "", meta->command_line);
-	bytes_char(&top->bytes, '\n');
+	put_text(&line, "on ", meta->hostname);
+	put_text(&line, meta->hostname ? ": " : "", meta->command_line);
+	bytes_char(&line, '\0');
+	bytes_string(&top->bytes, "        ");
+	if (!line.failed)
+		top_last(top, line.start, 8);
 }
 
 /* Threads that sleep all the time have nearly all the time off the CPU of a whole machine. */
 static void put_asleep(struct top *top)
 {
+	own(bytes_clear) struct bytes line = { 0 };
 	char text[64];
 	double threads;
 
-	bytes_string(&top->bytes, "\nleft out: ");
-	quantity_put(&top->bytes, top->meta, top->profile->asleep);
+	bytes_string(&line, "left out: ");
+	quantity_put(&line, top->meta, top->profile->asleep);
 	if (function_columns_cpus(top->meta, top->profile->asleep, &threads)) {
 		snprintf(text, sizeof(text), ", %.1f threads", threads);
-		bytes_string(&top->bytes, text);
+		bytes_string(&line, text);
 	}
-	bytes_string(&top->bytes, ", of waits that began before the start; -p shows them");
+	bytes_string(&line, ", of waits that began before the start; -p shows them");
+	bytes_char(&top->bytes, '\n');
+	top_folded(top, &line);
 }
 
 static void put_summary(struct top *top)
@@ -122,7 +130,7 @@ static void put_summary(struct top *top)
 	uint64_t lost = tally_lost(top->profile->losses);
 
 	top_colour(top, TOP_HEAD);
-	put_amount(top, top->profile);
+	put_amount(&top->bytes, top->profile);
 	top_colour(top, TOP_PLAIN);
 	if (lost) {
 		bytes_string(&top->bytes, ", ");

@@ -19,6 +19,7 @@
 
 #define STACK_LINES  2u
 #define STACK_INDENT 2u
+#define STACK_END    3u
 
 static void gap(struct top *top)
 {
@@ -167,7 +168,8 @@ struct stack_line {
 static bool put_step(struct stack_line *line, const char *name)
 {
 	struct bytes *bytes = &line->top->bytes;
-	uint32_t width = line->top->width - STACK_INDENT;
+	/* Less what ends a line: " <-", or " .." behind the last name. */
+	uint32_t width = line->top->width - STACK_INDENT - STACK_END;
 	const char *arrow = line->lines ? " <- " : "";
 	size_t start = bytes->used;
 	uint32_t cells = (uint32_t)strlen(arrow);

@@ -24,7 +24,6 @@ struct writer {
 	const char *description;       /* one line, for the live page's list of formats */
 	const char *const *extensions; /* of file names, with the dot, NULL-terminated, not empty */
 	bool binary;		       /* refused on a terminal */
-	bool addresses;		       /* has addresses of the kernel: for nobody else to read */
 	bool diffs;		       /* may be used with --diff */
 	bool dumps;		       /* ... with --dump */
 	bool whole;  /* a file holds one report, with nothing before or after it */

@@ -91,6 +91,10 @@ void caption_title(struct bytes *bytes, const struct profile *profile)
 {
 	const struct profile_meta *meta = profile->meta;
 
+	if (profile->caption) {
+		bytes_name(bytes, profile->caption, strlen(profile->caption));
+		return;
+	}
 	if (profile->base)
 		bytes_string(bytes, "Difference: ");
 	if (meta->command_line || meta->command)

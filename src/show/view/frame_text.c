@@ -31,17 +31,23 @@ bool frame_text_is_woken_mark(const struct names_frame *is)
 	return is->name && strcmp(is->name, "--") == 0;
 }
 
-/* How much of a function's name is left without the base name of its file in brackets, " (x.py)".
- */
+/* Whether a name ends with " (file)". */
+static bool ends_with(const char *name, size_t size, const char *file, size_t n)
+{
+	return size > n + 3 && name[size - 1] == ')' && !memcmp(name + size - 1 - n, file, n) &&
+	       !memcmp(name + size - 3 - n, " (", 2);
+}
+
+/* How much of a function's name is left without its file in brackets, which is " (x.py)" in most
+ * languages, and the whole of node's own, " (node:internal/timers)". */
 static size_t size_without_file(const char *name, const char *file)
 {
 	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
-	size_t size = strlen(name), n = strlen(base);
+	size_t size = strlen(name);
 
-	return size > n + 3 && name[size - 1] == ')' && !memcmp(name + size - 1 - n, base, n) &&
-			       !memcmp(name + size - 3 - n, " (", 2)
-		       ? size - n - 3
-		       : size;
+	if (ends_with(name, size, file, strlen(file)))
+		return size - strlen(file) - 3;
+	return ends_with(name, size, base, strlen(base)) ? size - strlen(base) - 3 : size;
 }
 
 static void put_name(struct bytes *bytes, const struct names_frame *is,

@@ -127,6 +127,7 @@ struct profile_entry {
 
 struct profile {
 	const struct profile_meta *meta;
+	const char *caption; /* --title: in place of the command line in titles; or NULL */
 	const struct tally_losses *losses;
 	const struct names_object *objects;
 	uint32_t n_objects;

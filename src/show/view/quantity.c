@@ -91,17 +91,31 @@ static void bare_text(const struct profile_meta *meta, uint64_t count, char ret_
 		grouped(count, ret_text);
 }
 
+/* Without the plural's s where it is one. */
+static size_t unit_size(const char *unit, uint64_t count)
+{
+	size_t n = strlen(unit);
+
+	return count == 1 && n > 1 && unit[n - 1] == 's' ? n - 1 : n;
+}
+
+void quantity_put_unit(struct bytes *bytes, const struct profile_meta *meta, uint64_t count)
+{
+	const char *unit = quantity_unit(meta);
+
+	bytes_put(bytes, unit, unit_size(unit, count));
+}
+
 void quantity_text(const struct profile_meta *meta, uint64_t count, char ret_text[QUANTITY_SIZE])
 {
 	const char *unit = quantity_unit(meta);
-	size_t used, n = strlen(unit);
+	size_t used;
 
 	bare_text(meta, count, ret_text);
 	used = strlen(ret_text);
-	if (count == 1 && n > 1 && unit[n - 1] == 's')
-		n--;
 	if (!quantity_is_time(meta))
-		snprintf(ret_text + used, QUANTITY_SIZE - used, " %.*s", (int)n, unit);
+		snprintf(ret_text + used, QUANTITY_SIZE - used, " %.*s",
+			 (int)unit_size(unit, count), unit);
 }
 
 void quantity_put(struct bytes *bytes, const struct profile_meta *meta, uint64_t count)

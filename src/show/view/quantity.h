@@ -25,6 +25,8 @@ bool quantity_is_time(const struct profile_meta *meta);
  * sum.
  */
 const char *quantity_unit(const struct profile_meta *meta);
+/* The same behind a count: "sample" where it is one. */
+void quantity_put_unit(struct bytes *bytes, const struct profile_meta *meta, uint64_t count);
 
 /*
  * What another program counted ("alloc_space"), or of what counts are sums ("bytes_req"), where the

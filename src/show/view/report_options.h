@@ -39,6 +39,7 @@ struct report_options {
 	bool by_comm; /* processes of one comm are one: for --diff, and where ids are not known */
 	enum scale_how diff_scale;	   /* --diff-raw, --diff-share */
 	const struct frame_filter *filter; /* what is left out of stacks; NULL: nothing */
+	const char *caption; /* --title: of pages and pictures; NULL: the command line */
 	/* For tables: */
 	uint32_t rows;	     /* -n; 0: as many as the format likes */
 	const char *columns; /* --columns; NULL: the usual ones */

@@ -39,25 +39,6 @@ static size_t terminal_columns(void)
 		       : 0;
 }
 
-/* Breaks a line at blanks, where it is wider than the terminal, and indents what follows. */
-static void put_folded(struct bytes *to, const char *line, size_t size, size_t columns)
-{
-	size_t at = 0, blank = 0, used = 0; /* of the line, from `at` on; 0: no blank yet */
-
-	for (size_t i = 0; i < size; i++) {
-		used += ((unsigned char)line[i] & 0xc0) != 0x80; /* else it goes on a character */
-		if (line[i] == ' ')
-			blank = i;
-		if (used <= columns || blank <= at)
-			continue;
-		bytes_put(to, line + at, blank - at);
-		bytes_string(to, "\n  ");
-		at = blank + 1;
-		used = 2 + i + 1 - at;
-	}
-	bytes_put(to, line + at, size - at);
-}
-
 /* Cuts what does not fit, and shows as `?` what could control a terminal or is not UTF-8. */
 static void put_line(const char *before, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
@@ -75,7 +56,7 @@ static void put_line(const char *before, const char *format, va_list args)
 	bytes_start(&clean, NULL);
 	bytes_name(&clean, line, strlen(line));
 	bytes_start(&folded, NULL);
-	put_folded(&folded, clean.start, clean.used, columns ? columns : clean.used);
+	bytes_folded(&folded, clean.start, clean.used, columns ? columns : clean.used);
 	bytes_char(&folded, '\n');
 	put(folded.start, folded.used);
 	bytes_clear(&folded);

@@ -18,7 +18,7 @@
 #define OUR_NICE (-10)
 
 /* Characters that a shell does not have to quote. */
-#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+:"
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+:,"
 
 /*
  * So that a busy machine does not keep us from beginning, and from draining in time. With nice 10
@@ -81,21 +81,46 @@ static const char *id_text(char *const *argument)
 	return strncmp(*argument, "-p", 2) == 0 ? *argument + 2 : NULL;
 }
 
-#define NAME_SIZE 64
+#define NAMES_SIZE 64
+#define NAME_SIZE  (NAMES_SIZE + 32)
 
-/* A name in the place of an id is what --name is for. */
+static bool is_name(const char *text)
+{
+	return isalpha((unsigned char)*text) && text[strspn(text, NAME_CHARACTERS)] == '\0';
+}
+
+/* "--name node" of a name, and of several, "node,java", what finds their ids. */
+static bool put_names(const char *text, char ret_text[NAME_SIZE])
+{
+	char names[NAMES_SIZE];
+
+	if (strlen(text) >= sizeof(names) || !is_name(text))
+		return false;
+	snprintf(names, sizeof(names), "%s", text);
+	if (!strchr(text, ',')) {
+		snprintf(ret_text, NAME_SIZE, "--name %s", names);
+		return true;
+	}
+	for (char *at = names; *at; at++)
+		if (*at == ',')
+			*at = '|';
+	snprintf(ret_text, NAME_SIZE, "-p $(pgrep -d, -x \"%s\")", names);
+	return true;
+}
+
+/* A name in the place of an id, or of the duration, is what --name is for. */
 static const char *find_name(char *const *argv, const struct error *err, char ret_text[NAME_SIZE])
 {
-	if (!strstr(err->text, "argument -p/--pid: "))
+	bool of_ids = strstr(err->text, "argument -p/--pid: ") != NULL;
+
+	if (!of_ids && !strstr(err->text, "argument duration: must be a number"))
 		return NULL;
 	for (char *const *at = argv + 1; *at && strcmp(*at, "--") != 0; at++) {
-		const char *text = id_text(at);
+		/* A word behind an option may be its value. */
+		const char *text = of_ids ? id_text(at) : at[-1][0] == '-' ? NULL : *at;
 
-		if (!text || !isalpha((unsigned char)*text) ||
-		    text[strspn(text, NAME_CHARACTERS)] != '\0')
-			continue;
-		snprintf(ret_text, NAME_SIZE, "--name %s", text);
-		return ret_text;
+		if (text && put_names(text, ret_text))
+			return ret_text;
 	}
 	return NULL;
 }

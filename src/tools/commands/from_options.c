@@ -95,6 +95,7 @@ static const struct {
 	{ "address", FROM_ANSWERED, NULL },
 	{ "by-address", FROM_ANSWERED, NULL },
 	{ "output", FROM_ANSWERED, NULL },
+	{ "title", FROM_ANSWERED, NULL },
 	{ "format", FROM_ANSWERED, NULL },
 	{ "top", FROM_ANSWERED, NULL },
 	{ "rows", FROM_ANSWERED, NULL },

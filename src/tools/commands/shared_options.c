@@ -121,6 +121,14 @@ static const struct option_row file[] = {
 	},
 	{
 		.section = SECTION_OUTPUT,
+		.name = "title",
+		.kind = OPTION_STRING,
+		.field = FIELD(title),
+		.metavar = "TEXT",
+		.help = "the title of pages and pictures, in place of the command line",
+	},
+	{
+		.section = SECTION_OUTPUT,
 		.name = "time-buckets",
 		.kind = OPTION_SECONDS,
 		.field = FIELD(time_buckets),

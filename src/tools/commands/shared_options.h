@@ -50,7 +50,7 @@ struct shared_options {
 	const char *name, *cgroup, *from; /* NULL: not given */
 	const char *service, *container, *pod, *user;
 	const char *range; /* of `from` */
-	const char *diff, *debuginfo, *value;
+	const char *diff, *debuginfo, *value, *title;
 	bool diff_raw, diff_share;
 	const char *unwind;
 	uint64_t unwind_memory; /* MB */

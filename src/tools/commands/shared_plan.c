@@ -446,6 +446,7 @@ static struct report_options report_of(const struct shared_options *options)
 						    : SCALE_RATES,
 		.columns = options->columns,
 		.sort = options->sort,
+		.caption = options->title,
 	};
 }
 

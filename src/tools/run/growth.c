@@ -22,10 +22,16 @@ static bool is_more(const struct function_row *row, double all, double percent)
 
 static void tell(const struct function_row *row, double all)
 {
+	const char *module = row->is->module;
+	bool bare = module && module[0] != '['; /* as "[kernel]" is not */
+
 	message_line("%+.1f %% self, %+.1f %% total: %s%s%s%s",
 		     grown(row->self, row->base_self, all), grown(row->total, row->base_total, all),
-		     frame_text_name(row->is), row->is->module ? " [" : "",
-		     row->is->module ? row->is->module : "", row->is->module ? "]" : "");
+		     frame_text_name(row->is),
+		     bare     ? " ["
+		     : module ? " "
+			      : "",
+		     module ? module : "", bare ? "]" : "");
 }
 
 static void tell_all(const struct function_list *list, double all, double percent, uint32_t *ret_n)

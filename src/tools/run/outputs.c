@@ -40,28 +40,25 @@ static int cannot_write_to(const struct output *output, int code, struct error *
 					       : cannot_write(name_of(output), code, err);
 }
 
-/* Less the umask. Addresses of the kernel are as secret here as in perf's files. */
-static mode_t mode_of(const struct output *output)
-{
-	return output->writer->addresses ? 0600 : 0666;
-}
+/* As perf's files: what runs on a machine, and addresses of its kernel, are for who measured it. */
+#define FILE_MODE 0600
 
 /* Opens a file without a name in the directory of `path`. It vanishes with its descriptor. */
-static int open_nameless(const char *path, mode_t mode)
+static int open_nameless(const char *path)
 {
 	own(own_free) char *copy = strdup(path);
 	int fd;
 
 	if (!copy)
 		return -ENOMEM;
-	fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
 	return fd < 0 ? -errno : fd;
 }
 
 /* Opens a nameless file, or a temporary one where the file system has no O_TMPFILE. */
 static int open_unnamed(struct output *output)
 {
-	int fd = open_nameless(output->final_path, mode_of(output));
+	int fd = open_nameless(output->final_path);
 
 	if (fd != -EOPNOTSUPP && fd != -EISDIR)
 		return fd;
@@ -69,7 +66,7 @@ static int open_unnamed(struct output *output)
 		output->temporary = NULL;
 		return -ENOMEM;
 	}
-	fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_of(output));
+	fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
 	if (fd >= 0)
 		return fd;
 	fd = -errno;
@@ -78,15 +75,15 @@ static int open_unnamed(struct output *output)
 }
 
 /* A file that is there keeps its owner. */
-static int open_in_place(const char *path, const struct output *output)
+static int open_in_place(const char *path)
 {
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
-	int fd = open(path, flags | O_EXCL, mode_of(output));
+	int fd = open(path, flags | O_EXCL, FILE_MODE);
 
 	if (fd >= 0)
 		file_owner_give(fd);
 	else
-		fd = open(path, flags | O_TRUNC, mode_of(output));
+		fd = open(path, flags | O_TRUNC, FILE_MODE);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -114,7 +111,7 @@ static int open_path(const char *path, bool in_place, struct output *output)
 	}
 	if (exists && S_ISFIFO(status.st_mode))
 		return waiting_stream_open_fifo(path, O_WRONLY | O_CLOEXEC);
-	return open_in_place(path, output);
+	return open_in_place(path);
 }
 
 static int unknown_extension(const char *path, struct error *err)

@@ -108,6 +108,25 @@ static void tell_programs(const struct profile_meta *meta, const struct ends *en
 					script_reason_name(i));
 }
 
+/* Of a share that is nearly all, "1 in 1.0" would say nothing. */
+static void tell_estimate(const struct tally_losses *losses)
+{
+	double in;
+
+	if (!losses->unwalked || !losses->events)
+		return;
+	in = (double)losses->unwalked / (double)losses->events + 1;
+	if (in < 1.05)
+		message_note("estimate: %" PRIu64 " of %" PRIu64 " switches were not walked, and "
+			     "the others count for them, to stay within --budget; --budget 100 "
+			     "walks all",
+			     losses->unwalked, losses->unwalked + losses->events);
+	else
+		message_note("estimate: 1 switch in %.*f was walked, and counts for the others, to "
+			     "stay within --budget; --budget 100 walks all",
+			     in < 100, in);
+}
+
 static void tell_losses(const struct tally_losses *losses)
 {
 	char throttled[64] = "";
@@ -120,11 +139,7 @@ static void tell_losses(const struct tally_losses *losses)
 				" returns to a CPU were not seen; when they were is known "
 				"by the scheduler's count of each thread's time on CPUs",
 				losses->lost_ends);
-	if (losses->unwalked && losses->events)
-		message_note("estimate: 1 switch in %.*f was walked, and counts for the others, to "
-			     "stay within --budget; --budget 100 walks all",
-			     losses->unwalked < 99 * losses->events,
-			     (double)losses->unwalked / (double)losses->events + 1);
+	tell_estimate(losses);
 	if (losses->unallocated)
 		message_note("%" PRIu64 " block%s freed that %s not seen to be allocated: before "
 			     "the measurement, by another function, or in the parent of a forked "
@@ -237,7 +252,7 @@ static void put_amount(struct bytes *bytes, const struct profile_meta *meta, uin
 	} else {
 		bytes_decimal(bytes, count);
 		bytes_char(bytes, ' ');
-		bytes_string(bytes, quantity_unit(meta));
+		quantity_put_unit(bytes, meta, count);
 	}
 	quantity_put_of(bytes, meta);
 }
@@ -263,6 +278,8 @@ static void tell_own(const struct run_report *report)
 static int tell_total(const struct run_report *report, const struct summary *summary)
 {
 	const struct tally_losses *losses = tally_losses_of(report->tally);
+	/* The number of stacks that are shown; different ones may print alike. */
+	uint32_t n_stacks = report->shown.stacks ? report->shown.stacks : summary->n_stacks;
 	own(bytes_clear) struct bytes total = { 0 };
 
 	put_amount(&total, &report->meta, summary->total);
@@ -270,10 +287,8 @@ static int tell_total(const struct run_report *report, const struct summary *sum
 	bytes_char(&total, '\0');
 	if (total.failed)
 		return total.failed;
-	/* The number of stacks that are shown; different ones may print alike. */
-	message_note("%s, %u stacks, %" PRIu64 " lost", total.start,
-		     report->shown.stacks ? report->shown.stacks : summary->n_stacks,
-		     tally_lost(losses));
+	message_note("%s, %u stack%s, %" PRIu64 " lost", total.start, n_stacks,
+		     n_stacks == 1 ? "" : "s", tally_lost(losses));
 	return 0;
 }
 
@@ -282,7 +297,9 @@ static int tell_asleep(const struct run_report *report)
 {
 	own(bytes_clear) struct bytes text = { 0 };
 
-	if (!report->shown.as_others || report->request->plan->filter.tgids.n)
+	/* A dump is of threads that wait, and is no table. */
+	if (!report->shown.as_others || report->request->plan->filter.tgids.n ||
+	    report->meta.threads)
 		return 0;
 	quantity_put(&text, &report->meta, report->shown.as_others);
 	bytes_char(&text, '\0');

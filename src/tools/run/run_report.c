@@ -90,8 +90,7 @@ int run_report_announce(struct run_report *report, struct error *err)
 
 		if (!output->writer->titled || output->path)
 			continue;
-		bytes_print_name(output->stream, report->meta.title);
-		fputc('\n', output->stream);
+		bytes_print_line(output->stream, report->meta.title, output_screen(output).width);
 		r = output_flush(output, err);
 		if (r < 0)
 			return r;

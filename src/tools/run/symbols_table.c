@@ -136,10 +136,9 @@ static void put_debuginfod(const struct table *table, FILE *out)
 		return;
 	}
 	fprintf(out,
-		"\nOr without installing, from a server of symbols, which debuginfod-find "
-		"(package\n"
-		"debuginfod) asks by build-id. DEBUGINFOD_URLS, which names the server, is not set "
-		"now:\n" INDENT "export DEBUGINFOD_URLS=%s\n",
+		"\nOr without installing, from a server of symbols, which debuginfod-find\n"
+		"(package debuginfod) asks by build-id. DEBUGINFOD_URLS, which names the server,\n"
+		"is not set now:\n" INDENT "export DEBUGINFOD_URLS=%s\n",
 		url ? url : "URL");
 }
 
@@ -157,9 +156,10 @@ static void put_remedies(const struct table *table, FILE *out)
 	put_debuginfod(table, out);
 	if (ownerless)
 		fputs("\nFiles of no package of this system: keep their symbols when they are "
-		      "built (do not strip\nthem, do not link with -s). --from FILE --debuginfo "
-		      "DIR "
-		      "names functions afterwards, by debug\nfiles in DIR.\n",
+		      "built\n"
+		      "(do not strip them, do not link with -s). --from FILE --debuginfo DIR "
+		      "names\n"
+		      "functions afterwards, by debug files in DIR.\n",
 		      out);
 }
 

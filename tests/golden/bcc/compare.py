@@ -370,7 +370,7 @@ def run(line, build, program):
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60 * SLOW)
-    closing = re.compile(r"\d+ samples, \d+ stacks, \d+ lost$")
+    closing = re.compile(r"\d+ samples?, \d+ stacks?, \d+ lost$")
     return title + out, [l for l in err.splitlines() if not closing.match(l)], process.returncode
 
 

@@ -192,6 +192,8 @@ S
 	program '/s\.js\)$' | sed -n 's/^node: //p' >"$tmp/seen"
 	[ "$(cat "$tmp/seen")" = $'nap (s.js)\nrun (s.js)' ]
 	check $? "JavaScript" "$(cat "$tmp/seen" "$err")"
+	grep -q ' (node:internal/' "$out" && ! grep -q '(node:.*) (node:' "$out"
+	check $? "a file of node itself stands once" "$(grep -m 3 '(node:' "$out")"
 	end
 fi
 

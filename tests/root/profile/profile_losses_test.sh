@@ -57,7 +57,7 @@ fi
 started+=("$!")
 measure -F $((1999 / slow)) -f -i 0.5 2
 { kill -KILL "$!" && wait "$!"; } 2>>"$fate"
-sums=$(sed -n 's/^\([0-9]*\) samples, .*/\1/p' "$err" | awk '{ sum += $1 } END { print sum + 0 }')
+sums=$(sed -n 's/^\([0-9]*\) samples*, .*/\1/p' "$err" | awk '{ sum += $1 } END { print sum + 0 }')
 [ "$(total)" -eq "$sums" ] && [ "$sums" -gt $((1000 / slow)) ] && ! grep -q ' [1-9][0-9]* lost$' "$err"
 check $? "reports by the interval lose nothing" "$(total), $sums: $(cat "$err")"
 

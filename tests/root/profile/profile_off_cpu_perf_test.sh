@@ -45,7 +45,7 @@ if [ "$lost_records" -gt 0 ]; then
 	fail "perf loses nothing" "it has, with buffers of $size, too"
 	finish
 fi
-lost_by_us=$(sed -n 's/.* s off the CPU, [0-9]* stacks, \([0-9]*\) lost$/\1/p' "$err")
+lost_by_us=$(sed -n 's/.* s off the CPU, [0-9]* stacks*, \([0-9]*\) lost$/\1/p' "$err")
 [ "$lost_by_us" = 0 ] && ! grep -q '^WARNING' "$err"
 check $? "profile loses nothing" "$(head -n 5 "$err")"
 

@@ -24,7 +24,7 @@ refused() {
 	[ "$(wc -l <"$err")" -eq 1 ] && [ ! -s "$out" ]
 	check $? "$1: in one line" "$(cat "$err" "$out")"
 }
-refused "nobody" '^profile: missing CAP_BPF and CAP_PERFMON: .*setcap cap_bpf,cap_perfmon'
+refused "nobody" "^profile: missing CAP_BPF and CAP_PERFMON: .*setcap cap_bpf,cap_perfmon,[a-z_,]*\+ep $(realpath "$profile")\`"
 as_nobody --help
 exits "--help needs no privilege" 0
 as_nobody -F 0

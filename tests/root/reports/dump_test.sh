@@ -98,6 +98,8 @@ check $? "JSON has the threads" "$(tail -n 8 "$out")"
 measure --dump --name 'transfer-*'
 [ "$(grep -c '^transfer-[12] ' "$out")" -eq 2 ] && ! grep -q '^reader ' "$out"
 check $? "--name chooses threads" "$(grep '^[^ ]' "$out" | head -n 5)"
+! grep -q 'format top' "$err"
+check $? "threads that wait are what a dump is for: no table leaves them out" "$(cat "$err")"
 measure --dump -L "$one"
 [ "$(grep -c '^[^ ].*: blocked' "$out")" -eq 1 ] && grep -q '^transfer-1 ' "$out"
 check $? "-L chooses one" "$(grep '^[^ ]' "$out" | head -n 5)"

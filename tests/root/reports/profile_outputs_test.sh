@@ -14,7 +14,7 @@ reports=$(awk 'BEGIN { RS = "" } END { print NR }' "$out")
 [ "$reports" -ge $((slow > 1 ? 2 : 3)) ] && [ "$(grep -c ' samples, ' "$err")" -eq "$reports" ]
 check $? "-i 1 3 gives three reports, each with its closing line" "$reports: $(cat "$err")"
 paste <(awk 'BEGIN { RS = ""; FS = "\n" } { sum = 0; for (i = 1; i <= NF; i++) { n = $i; sub(/.* /, "", n); sum += n }
-	print sum }' "$out") <(sed -n 's/^\([0-9]*\) samples, .*/\1/p' "$err") >"$tmp/sums"
+	print sum }' "$out") <(sed -n 's/^\([0-9]*\) samples*, .*/\1/p' "$err") >"$tmp/sums"
 awk '$1 != $2 || $1 == 0 { exit 1 }' "$tmp/sums"
 check $? "each report adds up to its closing line" "$(cat "$tmp/sums")"
 sum=$(total)
