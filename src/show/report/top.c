@@ -233,6 +233,7 @@ const struct writer top_writer = {
 	.extensions = extensions,
 	.diffs = true,
 	.titled = true,
+	.folded = true,
 	.view = top_view,
 	.write = top_write,
 };

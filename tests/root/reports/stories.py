@@ -21,6 +21,8 @@ OURS = re.compile(r"^# (profile|stackcount|stacktally) ")
 NUMBER = r"[-+]?\d[\d,]*(\.\d+)?[kMG]?%?"
 # What a busy machine, or one with other packages, has to say beside.
 BESIDE = re.compile(r"^(WARNING: |began N s late|ended N s late|N % of user frames have no symbol|N % lack |estimate: |N of N samples that were due|own work|N events of its own)")
+# The first line of a report.
+TITLE = re.compile(r"^(Sampling|Measuring|Tracing) ")
 PSQL = ["create table orders(id serial primary key, customer int, total numeric, note text);"
         "insert into orders(customer, total, note) select (random() * 20000)::int, random() * 100, repeat('x', 60)"
         " from generate_series(1, 40000); vacuum analyze orders;"]
@@ -51,7 +53,7 @@ def unfolded(lines):
     """With what stands beside in one line each, as wide as the terminal may be."""
     found = []
     for line in lines:
-        if line.startswith("  ") and found and BESIDE.match(shape(found[-1])):
+        if line.startswith("  ") and line.strip() and found and (BESIDE.match(shape(found[-1])) or TITLE.match(found[-1])):
             found[-1] += " " + line.strip()
         else:
             found.append(line)
