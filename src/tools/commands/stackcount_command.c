@@ -2,6 +2,7 @@
 /*
  * stackcount: counts the stacks of events. Its trigger is made of probes; run() does the rest.
  */
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -210,6 +211,37 @@ static bool asks_for_stacks(const void *data)
 	return options->timestamp || options->per_process || options->verbose_address;
 }
 
+/* Whether a command is one that starts programs in another root. */
+static bool changes_root(char *const *command)
+{
+	static const char *const programs[] = { "chroot", "bwrap", "systemd-nspawn", "proot" };
+	const char *slash = strrchr(command[0], '/'), *name = slash ? slash + 1 : command[0];
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+		if (strcmp(name, programs[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_of_libc(const char *pattern)
+{
+	return pattern && strncmp(pattern, "c:", 2) == 0;
+}
+
+/* "c" is this machine's libc, and not that of the root in which the program will run. */
+static void note_other_root(const struct stackcount_options *options, char *const *command)
+{
+	bool both = options->leaks || options->outstanding;
+
+	if (!command || !changes_root(command) ||
+	    !(options->leaks || is_of_libc(both ? options->outstanding : options->pattern)))
+		return;
+	message_note("%s starts a program in another root, whose libc is another file: its calls "
+		     "do not count, unless they are named: %sROOT/.../libc.so.6:%s",
+		     command[0], both ? "--outstanding " : "",
+		     both ? "malloc ROOT/.../libc.so.6:free" : options->pattern + 2);
+}
+
 static int start(const struct invocation *invocation)
 {
 	const struct stackcount_options *options = invocation->options;
@@ -232,6 +264,7 @@ static int start(const struct invocation *invocation)
 					 .pid = pid };
 	if (options->list)
 		return list_command(invocation->request.program, &request);
+	note_other_root(options, command);
 	if (options->outstanding || options->leaks)
 		r = outstanding_trigger_new(
 			&(struct outstanding_request){

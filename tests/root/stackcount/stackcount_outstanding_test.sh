@@ -87,6 +87,34 @@ read -ra words <<<"$advice"
 grep -q 'keep;malloc' "$out"
 check $? "... and the advice finds them" "$(cat "$out" "$err")"
 
+# ---- a libc in another root is another file
+cat >"$tmp/once.c" <<'END'
+#include <stdlib.h>
+void *volatile kept;
+__attribute__((noinline)) void keep(void) { for (int i = 0; i < 50; i++) kept = malloc(100); }
+int main(void) { keep(); return 0; }
+END
+gcc -O1 -fno-builtin -o "$tmp/once" "$tmp/once.c"
+jail=$tmp/jail
+mkdir -p "$jail"
+ldd "$tmp/once" | grep -o '/[^ ]*' | while read -r library; do
+	mkdir -p "$jail${library%/*}"
+	cp -L "$library" "$jail$library"
+done
+cp "$tmp/once" "$jail/once"
+libc=$jail$(ldd "$tmp/once" | grep -o '/[^ ]*libc\.so\.6')
+of_root='^chroot starts a program in another root, whose libc is another file: its calls do not count, unless they are named: '
+"$stackcount" --leaks -f -- chroot "$jail" /once >"$out" 2>"$err"
+says "a libc in another root is told" "$of_root--outstanding ROOT/\.\.\./libc\.so\.6:malloc ROOT/\.\.\./libc\.so\.6:free\$"
+"$stackcount" --outstanding "$libc:malloc" "$libc:free" -f -- chroot "$jail" /once >"$out" 2>"$err"
+grep -q 'keep;malloc 5000' "$out" && ! grep -q 'another root' "$err"
+check $? "... and what it names is followed" "$(cat "$out" "$err")"
+"$stackcount" -f c:malloc -- chroot "$jail" /once >"$out" 2>"$err"
+says "... for a function, too" "${of_root}ROOT/\.\.\./libc\.so\.6:malloc\$"
+"$stackcount" --leaks -f -- "$tmp/once" >"$out" 2>"$err"
+! grep -q 'another root' "$err"
+check $? "... and not of other commands" "$(cat "$err")"
+
 # ---- age: nothing is an hour old
 "$stackcount" --leaks --older 1h -f -- "$leaks" >"$out" 2>"$err"
 is "only what is older" "$(grep -c 'main;ml_' "$out")" 0
