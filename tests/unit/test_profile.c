@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +132,7 @@ static void sorts_by_count(void **state)
 	profile = build(data, PROFILE_VIEW_PROCESS);
 	assert_int_equal(profile.n_entries, 3000);
 	for (uint32_t i = 1; i < profile.n_entries; i++) {
-		const struct profile_entry *before = &profile.entries[i - 1], *it = before + 1;
+		const struct tally_entry *before = &profile.entries[i - 1], *it = before + 1;
 
 		assert_true(before->count < it->count ||
 			    (before->count == it->count && before->tgid < it->tgid));
@@ -149,6 +150,7 @@ static void counts_missed_sides(void **state)
 	struct data *data = *state;
 	uint32_t a = address(data, 0x10, 1, "f", 0);
 	char line[WARNINGS_LINE_SIZE];
+	struct profile_entry entry;
 	struct profile profile;
 
 	count(data, 3, 1, TALLY_STACK_MISSED, TALLY_STACK_MISSED);
@@ -157,9 +159,12 @@ static void counts_missed_sides(void **state)
 	profile = build(data, PROFILE_VIEW_PROCESS);
 	assert_int_equal(profile.missed_sides, 3);
 	assert_int_equal(profile.missed_counts, 7);
-	assert_true(profile.entries[0].has_kernel && profile.entries[0].kernel_missed);
-	assert_true(profile.entries[1].has_user && !profile.entries[1].user_missed);
-	assert_false(profile.entries[2].has_kernel || profile.entries[2].has_user);
+	profile_read(&profile, &profile.entries[0], &entry);
+	assert_true(entry.has_kernel && entry.kernel_missed && entry.is == profile.entries);
+	profile_read(&profile, &profile.entries[1], &entry);
+	assert_true(entry.has_user && !entry.user_missed);
+	profile_read(&profile, &profile.entries[2], &entry);
+	assert_false(entry.has_kernel || entry.has_user);
 	assert_true(warned(&profile, 0, line));
 	assert_string_equal(line, "WARNING: 3 stack traces could not be displayed.");
 	assert_false(warned(&profile, 1, line));
@@ -212,6 +217,7 @@ static void inlined_frames_are_bounded(void **state)
 	struct tally_address it = { .address = 0x10, .image = 1 };
 	struct names_frame frames[NAMES_MAX_INLINED];
 	uint32_t id, addresses[TALLY_MAX_FRAMES] = { 0 };
+	struct profile_entry entry;
 	struct profile profile;
 
 	for (uint32_t i = 0; i < NAMES_MAX_INLINED; i++)
@@ -223,12 +229,14 @@ static void inlined_frames_are_bounded(void **state)
 	count(data, 2, 1, TALLY_STACK_NONE, stack(data, TALLY_MAX_FRAMES, addresses));
 	profile = build(data, 0);
 	assert_int_equal(profile.n_frames, 2);
-	assert_int_equal(profile.entries[0].n_user, 2 * NAMES_MAX_INLINED);
-	assert_false(profile.entries[0].user_cut);
-	assert_string_equal(profile.frames[profile.entries[0].user[0]].is.name, "i");
-	assert_string_equal(profile.frames[profile.entries[0].user[1]].is.name, "o");
-	assert_int_equal(profile.entries[1].n_user, PROFILE_MAX_FRAMES);
-	assert_true(profile.entries[1].user_cut);
+	profile_read(&profile, &profile.entries[0], &entry);
+	assert_int_equal(entry.n_user, 2 * NAMES_MAX_INLINED);
+	assert_false(entry.user_cut);
+	assert_string_equal(profile.frames[entry.user[0]].is.name, "i");
+	assert_string_equal(profile.frames[entry.user[1]].is.name, "o");
+	profile_read(&profile, &profile.entries[1], &entry);
+	assert_int_equal(entry.n_user, PROFILE_MAX_FRAMES);
+	assert_true(entry.user_cut);
 	profile_clear(&profile);
 }
 
@@ -259,18 +267,89 @@ static void many_stacks_merge(void **state)
 	assert_int_equal(profile.n_entries, N / 2);
 	assert_int_equal(profile.total, total);
 	for (uint32_t i = 0; i < profile.n_entries; i++) {
-		const struct profile_entry *entry = &profile.entries[i];
+		struct profile_entry entry;
 		char leaf[16], caller[16];
 
+		profile_read(&profile, &profile.entries[i], &entry);
 		snprintf(leaf, sizeof(leaf), "f%u", i % NAMES);
 		snprintf(caller, sizeof(caller), "f%u", i / NAMES % NAMES);
-		assert_int_equal(entry->count, 4 * i + 3);
-		assert_int_equal(entry->n_user, 3);
-		assert_string_equal(profile.frames[entry->user[0]].is.name, leaf);
-		assert_string_equal(profile.frames[entry->user[1]].is.name, caller);
-		assert_string_equal(profile.frames[entry->user[2]].is.name, "f0");
+		assert_int_equal(entry.is->count, 4 * i + 3);
+		assert_int_equal(entry.n_user, 3);
+		assert_string_equal(profile.frames[entry.user[0]].is.name, leaf);
+		assert_string_equal(profile.frames[entry.user[1]].is.name, caller);
+		assert_string_equal(profile.frames[entry.user[2]].is.name, "f0");
 	}
 	profile_clear(&profile);
+}
+
+/* Entries are put in order where they are; each entry of the tally still finds its own. */
+static void entries_find_theirs(void **state)
+{
+	enum { N = 1000 };
+	struct data *data = *state;
+	uint32_t f = address(data, 0x10, 1, "f", 0), g = address(data, 0x20, 1, "g", 0);
+	uint32_t stacks[] = { stack(data, 1, &f), stack(data, 1, &g) };
+	struct profile profile;
+	bool met[N] = { false };
+
+	for (uint32_t i = 0; i < N; i++)
+		count(data, i * 7919 % 101 + 1, i + 1, TALLY_STACK_NONE, stacks[i % 2]);
+	profile = build(data, PROFILE_VIEW_PROCESS | PROFILE_VIEW_ENTRY_OF);
+	assert_int_equal(profile.n_entries, N);
+	for (uint32_t i = 0; i < N; i++) {
+		const struct tally_entry *of = &tally_entries(data->tally)[i];
+		struct profile_entry entry;
+
+		assert_true(profile.entry_of[i] < N && !met[profile.entry_of[i]]);
+		met[profile.entry_of[i]] = true;
+		profile_read(&profile, &profile.entries[profile.entry_of[i]], &entry);
+		assert_int_equal(entry.is->tgid, of->tgid);
+		assert_int_equal(entry.is->count, of->count);
+		assert_string_equal(entry.is->comm, of->comm);
+		assert_int_equal(entry.n_user, 1);
+		assert_string_equal(profile.frames[entry.user[0]].is.name, i % 2 ? "g" : "f");
+	}
+	profile_clear(&profile);
+}
+
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* The memory of a profile is that of its entries: their frames are those of the tally. */
+static void frames_are_not_copied(void **state)
+{
+	enum { N = 16384, DEPTH = 30 };
+	struct data *data = *state;
+	struct profile profile;
+	size_t before, frames = N * DEPTH * sizeof(uint32_t), entries = N * 64;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%u", i);
+		address(data, i, 1, name, 0);
+	}
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t list[DEPTH];
+
+		for (uint32_t j = 0; j < DEPTH; j++)
+			list[j] = (i >> j % 14) % 256;
+		list[0] = i % 256;
+		list[1] = i / 256;
+		count(data, i + 1, 1, TALLY_STACK_NONE, stack(data, DEPTH, list));
+	}
+	before = allocated();
+	profile = build(data, PROFILE_VIEW_PROCESS);
+	assert_int_equal(profile.n_entries, N);
+	if (allocated() - before > entries + frames / 4)
+		fail_msg("%zu bytes beside %zu of frames", allocated() - before, frames);
+	profile_clear(&profile);
+	if (before)
+		assert_true(allocated() < before + 4096);
 }
 
 static void unnamed_addresses_are_unknown(void **state)
@@ -445,6 +524,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(inlined_frames_are_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_stacks_merge, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(entries_find_theirs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(frames_are_not_copied, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unnamed_addresses_are_unknown, set_up, tear_down),
 		cmocka_unit_test(names_cannot_forge_lines),
 		cmocka_unit_test(writers_are_found),

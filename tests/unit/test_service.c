@@ -77,10 +77,8 @@ static void services_of_a_profile(void **state)
 					      { 5, "/system.slice/b.service", NULL, 0 },
 					      { 7, "/docker/" ID, web, 2 },
 					      { 9, "/user.slice/a.service", NULL, 0 } };
-	const struct profile_entry entries[] = {
-		{ .cgroup = 9 }, { .cgroup = 3 }, { .cgroup = 5 },
-		{ .cgroup = 4 }, { .cgroup = 0 }, { .cgroup = 7 }
-	};
+	const struct tally_entry entries[] = { { .cgroup = 9 }, { .cgroup = 3 }, { .cgroup = 5 },
+					       { .cgroup = 4 }, { .cgroup = 0 }, { .cgroup = 7 } };
 	const struct profile profile = {
 		.cgroups = known, .n_cgroups = 4, .entries = entries, .n_entries = 6
 	};

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -329,6 +330,31 @@ static void appended_is_found(void **state)
 	tally_free(tally);
 }
 
+/* What took the entries has them all, and the tally counts anew, without finding those it had. */
+static void entries_are_handed_over(void **state)
+{
+	struct tally_entry a = { .count = 3, .tgid = 1, .user = TALLY_STACK_NONE }, b = a;
+	struct tally_entry *taken;
+	struct tally *tally = NULL;
+
+	(void)state;
+	b.tgid = 2;
+	assert_int_equal(tally_new(0, 0, &tally), 0);
+	assert_null(tally_take_entries(tally));
+	assert_int_equal(tally_add(tally, &a), 0);
+	assert_int_equal(tally_add(tally, &b), 0);
+	taken = tally_take_entries(tally);
+	assert_int_equal(taken[0].tgid, 1);
+	assert_int_equal(taken[1].tgid, 2);
+	assert_int_equal(tally_n_entries(tally), 0);
+	assert_int_equal(tally_total(tally), 0);
+	assert_int_equal(tally_add(tally, &b), 0);
+	assert_int_equal(tally_n_entries(tally), 1);
+	assert_int_equal(tally_entries(tally)[0].count, 3);
+	free(taken);
+	tally_free(tally);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +370,7 @@ int main(void)
 		cmocka_unit_test(total_does_not_wrap),
 		cmocka_unit_test(clearing_keeps_addresses),
 		cmocka_unit_test(appended_is_found),
+		cmocka_unit_test(entries_are_handed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,6 +130,14 @@ static void too_many_entries_give_it_up(void **state)
 	tally_free(tally);
 }
 
+static const char *leaf_name(const struct profile *profile, uint32_t number)
+{
+	struct profile_entry entry;
+
+	profile_read(profile, &profile->entries[number], &entry);
+	return profile->frames[entry.user[0]].is.name;
+}
+
 /* The functions at the leaves in the order of time, a letter for each sample. */
 static void leaves(const struct tally *tally, const struct timeline *timeline, uint32_t view,
 		   char *text)
@@ -148,9 +156,7 @@ static void leaves(const struct tally *tally, const struct timeline *timeline, u
 	while (sample_order_next(order, &runs) == 0 && runs) {
 		for (uint32_t i = 0; i < runs->n; i++)
 			for (uint64_t j = 0; j < runs->list[i].count; j++)
-				text[n++] =
-					profile.frames[profile.entries[runs->list[i].entry].user[0]]
-						.is.name[0];
+				text[n++] = leaf_name(&profile, runs->list[i].entry)[0];
 		text[n++] = ' ';
 	}
 	text[n] = '\0';

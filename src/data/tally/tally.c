@@ -342,6 +342,17 @@ int tally_count(struct tally *tally, const struct tally_entry *entry, uint32_t *
 	return index_add(&tally->entry_index, hash, tally->n_entries - 1);
 }
 
+struct tally_entry *tally_take_entries(struct tally *tally)
+{
+	struct tally_entry *taken = tally->entries;
+
+	tally->entries = NULL;
+	tally->n_entries = tally->entry_capacity = 0;
+	tally->total = tally->events = 0;
+	index_free(&tally->entry_index);
+	return taken;
+}
+
 void tally_clear(struct tally *tally)
 {
 	tally->n_stacks = 0;

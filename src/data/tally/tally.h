@@ -203,6 +203,12 @@ int tally_append_address(struct tally *tally, const struct tally_address *addres
 int tally_append_stack(struct tally *tally, uint32_t n, uint32_t flags, uint32_t **ret_frames);
 int tally_append_entry(struct tally *tally, const struct tally_entry *entry);
 
+/*
+ * Hands over the array of the entries, which the caller frees; the tally has none then. Not NULL
+ * if there was one.
+ */
+struct tally_entry *tally_take_entries(struct tally *tally);
+
 /* Removes entries, stacks and losses, and keeps the addresses: for reports of intervals. */
 void tally_clear(struct tally *tally);
 /* Removes the addresses, too: ids start at 0 again. */

@@ -207,9 +207,13 @@ static uint64_t most_nodes(const struct build *build)
 {
 	uint64_t n = 1;
 
-	for (uint32_t i = 0; i < build->n_entries; i++)
-		n += (uint64_t)build->paths.profile->entries[i].n_user +
-		     build->paths.profile->entries[i].n_kernel + FLAME_PATH_EXTRA;
+	for (uint32_t i = 0; i < build->n_entries; i++) {
+		struct profile_entry entry;
+
+		profile_prefetch(build->paths.profile, i);
+		profile_read(build->paths.profile, &build->paths.profile->entries[i], &entry);
+		n += (uint64_t)entry.n_user + entry.n_kernel + FLAME_PATH_EXTRA;
+	}
 	return n;
 }
 

@@ -98,7 +98,7 @@ static int add_markers(struct flame_paths *paths)
 	return r;
 }
 
-static int add_process(struct flame_paths *paths, const struct profile_entry *entry,
+static int add_process(struct flame_paths *paths, const struct tally_entry *entry,
 		       uint32_t *ret_number)
 {
 	char comm[TALLY_COMM_SIZE + 1] = { 0 };
@@ -112,7 +112,7 @@ static int add_process(struct flame_paths *paths, const struct profile_entry *en
 	return flame_frames_add(paths->frames, &frame, ret_number);
 }
 
-static int add_cgroup(struct flame_paths *paths, const struct profile_entry *entry,
+static int add_cgroup(struct flame_paths *paths, const struct tally_entry *entry,
 		      uint32_t *ret_number)
 {
 	struct flame_frame frame = { .kind = FLAME_WHO };
@@ -136,13 +136,13 @@ static int add_cgroup(struct flame_paths *paths, const struct profile_entry *ent
 /* Adjacent entries often belong to one process; its frame is looked up once. */
 static int add_entries(struct flame_paths *paths)
 {
-	const struct profile_entry *before = NULL;
+	const struct tally_entry *before = NULL;
 	uint64_t cgroup = 0;
 	uint32_t cgroup_frame = INDEX_NONE;
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < paths->profile->n_entries; i++) {
-		const struct profile_entry *entry = &paths->profile->entries[i];
+		const struct tally_entry *entry = &paths->profile->entries[i];
 		struct flame_paths_who *who = &paths->of_entry[i];
 
 		if (paths->options->who != FLAME_WHO_NONE) {
@@ -230,17 +230,18 @@ static uint32_t put_side(const struct flame_paths *paths, const uint32_t *frames
 
 uint32_t flame_paths_put(const struct flame_paths *paths, uint32_t i, uint32_t *path)
 {
-	const struct profile_entry *entry = &paths->profile->entries[i];
+	struct profile_entry entry;
 	uint32_t at = 0;
 
+	profile_read(paths->profile, &paths->profile->entries[i], &entry);
 	if (paths->options->cgroup)
 		path[at++] = paths->of_entry[i].cgroup;
 	if (paths->options->who != FLAME_WHO_NONE)
 		path[at++] = paths->of_entry[i].process;
-	at += put_side(paths, entry->user, entry->n_user, entry->user_cut, entry->user_missed,
-		       false, path + at);
-	at += put_side(paths, entry->kernel, entry->n_kernel, entry->kernel_cut,
-		       entry->kernel_missed, true, path + at);
+	at += put_side(paths, entry.user, entry.n_user, entry.user_cut, entry.user_missed, false,
+		       path + at);
+	at += put_side(paths, entry.kernel, entry.n_kernel, entry.kernel_cut, entry.kernel_missed,
+		       true, path + at);
 	path[at] = 0;
 	return at;
 }

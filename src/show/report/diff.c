@@ -61,7 +61,7 @@ static int intern(struct texts *texts, const char *text, size_t size, uint32_t *
 
 /* Writes the key behind those in use; it is in use once n_ids includes it. */
 static int make_key(struct comparing *comparing, const struct profile *profile,
-		    const struct profile_entry *entry, const uint32_t *id_of,
+		    const struct tally_entry *entry, const uint32_t *id_of,
 		    const struct frame_text *process, struct key *ret_key)
 {
 	uint32_t n = stack_list(profile, entry, comparing->list);
@@ -80,7 +80,7 @@ static int make_key(struct comparing *comparing, const struct profile *profile,
 
 /* Finds or adds the entry with this key. */
 static int entry_of(struct comparing *comparing, const struct key *key,
-		    const struct profile_entry *entry, bool vanished, uint32_t *ret_position)
+		    const struct tally_entry *entry, bool vanished, uint32_t *ret_position)
 {
 	const uint32_t *ids = comparing->ids + key->first;
 	uint64_t hash = hash_bytes(ids, key->n * sizeof(*ids));
@@ -149,7 +149,7 @@ static int add_entries(struct comparing *comparing, const struct profile *profil
 	for (uint32_t i = 0; i < profile->n_entries; i++) {
 		const struct frame_text process = { comparing->processes.start + ends[i],
 						    (uint32_t)(ends[i + 1] - ends[i]) };
-		const struct profile_entry *entry = &profile->entries[i];
+		const struct tally_entry *entry = &profile->entries[i];
 		struct key key;
 		uint32_t position;
 

@@ -13,9 +13,9 @@
 #include "view/profile.h"
 
 struct diff_entry {
-	const struct profile_entry *entry; /* of the profile, or of the base if vanished */
-	uint64_t count, base;		   /* in the profile; in the base, scaled */
-	bool vanished;			   /* in the base only */
+	const struct tally_entry *entry; /* of the profile, or of the base if vanished */
+	uint64_t count, base;		 /* in the profile; in the base, scaled */
+	bool vanished;			 /* in the base only */
 };
 
 struct diff {
@@ -25,7 +25,7 @@ struct diff {
 
 /* Appends the process of an entry as the format shows it. Entries with other text are not equal. */
 typedef void (*diff_put_process)(void *context, const struct profile *profile,
-				 const struct profile_entry *entry, struct bytes *bytes);
+				 const struct tally_entry *entry, struct bytes *bytes);
 
 /*
  * Compares profile and profile->base; `texts` and `base_texts` are the texts of their frames.

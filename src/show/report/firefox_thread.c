@@ -31,7 +31,7 @@ static void put_number(struct bytes *bytes, const char *key, uint64_t value)
 }
 
 /* Names and ids. The first thread of a process has the number of the process. */
-static void put_identity(struct firefox *firefox, const struct profile_entry *who)
+static void put_identity(struct firefox *firefox, const struct tally_entry *who)
 {
 	struct bytes *bytes = &firefox->bytes;
 	bool is_main = who->tid == 0 || who->tid == who->tgid;

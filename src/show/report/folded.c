@@ -99,7 +99,7 @@ static void put_cgroup(struct bytes *bytes, const struct profile *profile, uint6
 }
 
 static void put_process(void *context, const struct profile *profile,
-			const struct profile_entry *entry, struct bytes *bytes)
+			const struct tally_entry *entry, struct bytes *bytes)
 {
 	const struct folded *folded = context;
 	const struct report_options *options = folded->options;
@@ -119,18 +119,20 @@ static void put_process(void *context, const struct profile *profile,
 	}
 }
 
-static void put_entry(struct folded *folded, const struct profile_entry *entry)
+static void put_entry(struct folded *folded, const struct tally_entry *of)
 {
 	struct bytes *bytes = &folded->bytes;
+	struct profile_entry entry;
 
-	put_process(folded, folded->profile, entry, bytes);
-	put_stack(folded, entry->user, entry->n_user, entry->user_cut);
-	if (entry->user_missed)
+	profile_read(folded->profile, of, &entry);
+	put_process(folded, folded->profile, of, bytes);
+	put_stack(folded, entry.user, entry.n_user, entry.user_cut);
+	if (entry.user_missed)
 		bytes_string(bytes, ";" FRAME_MISSED_USER);
-	if (is_delimited(folded->options, entry))
+	if (is_delimited(folded->options, &entry))
 		bytes_string(bytes, ";-");
-	put_stack(folded, entry->kernel, entry->n_kernel, entry->kernel_cut);
-	if (entry->kernel_missed)
+	put_stack(folded, entry.kernel, entry.n_kernel, entry.kernel_cut);
+	if (entry.kernel_missed)
 		bytes_string(bytes, ";" FRAME_MISSED_KERNEL);
 	bytes_char(bytes, ' ');
 }
@@ -146,7 +148,7 @@ static int put_entries(struct folded *folded)
 	const struct profile *profile = folded->profile;
 
 	for (uint32_t i = 0; !folded->bytes.failed && i < profile->n_entries; i++) {
-		profile_prefetch(profile, i + 8);
+		profile_prefetch(profile, i);
 		put_entry(folded, &profile->entries[i]);
 		put_count(folded, profile->entries[i].count, '\n');
 	}

@@ -160,8 +160,11 @@ static void put_cgroup(struct json *json, const struct names_cgroup *cgroup)
 		put_string(json, cgroup->labels[i].key, cgroup->labels[i].value);
 }
 
-static void put_stack(struct json *json, const struct profile_entry *entry)
+static void put_stack(struct json *json, const struct tally_entry *entry)
 {
+	struct profile_entry stacks;
+
+	profile_read(json->profile, entry, &stacks);
 	bytes_char(&json->bytes, '{');
 	json_key(&json->bytes, "count");
 	bytes_decimal(&json->bytes, entry->count);
@@ -178,8 +181,8 @@ static void put_stack(struct json *json, const struct profile_entry *entry)
 		put_number(json, "cgroup_id", entry->cgroup);
 		put_cgroup(json, profile_cgroup(json->profile, entry->cgroup));
 	}
-	put_side(json, "kernel", entry->kernel, entry->n_kernel, "kernel_end", kernel_end(entry));
-	put_side(json, "user", entry->user, entry->n_user, "user_end", user_end(entry));
+	put_side(json, "kernel", stacks.kernel, stacks.n_kernel, "kernel_end", kernel_end(&stacks));
+	put_side(json, "user", stacks.user, stacks.n_user, "user_end", user_end(&stacks));
 	bytes_char(&json->bytes, '}');
 }
 
@@ -310,7 +313,7 @@ static int put_all(struct json *json, const char *base_name)
 	bytes_char(bytes, ']');
 	begin_list(json, "stacks");
 	for (uint32_t i = 0; !bytes->failed && i < profile->n_entries; i++) {
-		profile_prefetch(profile, i + 8);
+		profile_prefetch(profile, i);
 		begin_item(json, i);
 		put_stack(json, &profile->entries[i]);
 	}

@@ -68,7 +68,7 @@ static bool is_inlined(const struct otlp *otlp, uint32_t frame)
 	       otlp->profile->frames[frame].is.flags & NAMES_FRAME_INLINED;
 }
 
-static uint32_t stack_of(struct otlp *otlp, const struct profile_entry *entry)
+static uint32_t stack_of(struct otlp *otlp, const struct tally_entry *entry)
 {
 	uint32_t n = stack_list(otlp->profile, entry, otlp->list), n_locations = 0;
 
@@ -82,7 +82,7 @@ static uint32_t stack_of(struct otlp *otlp, const struct profile_entry *entry)
 	return otlp_stack(&otlp->more, otlp->locations, n_locations);
 }
 
-static uint32_t attributes_of(struct otlp *otlp, const struct profile_entry *entry,
+static uint32_t attributes_of(struct otlp *otlp, const struct tally_entry *entry,
 			      uint32_t ret_ids[MAX_ATTRIBUTES])
 {
 	uint32_t n = 0;
@@ -113,7 +113,7 @@ static void put_ids(struct bytes *bytes, struct bytes *scratch, uint32_t field, 
 	pprof_put_message(bytes, field, scratch);
 }
 
-static void put_sample(struct otlp *otlp, const struct profile_entry *entry)
+static void put_sample(struct otlp *otlp, const struct tally_entry *entry)
 {
 	uint32_t ids[MAX_ATTRIBUTES], n = attributes_of(otlp, entry, ids);
 

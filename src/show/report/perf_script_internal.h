@@ -29,7 +29,6 @@ void perf_script_put_word(struct bytes *bytes, const char *word);
 int perf_script_make_frames(struct perf_script *script);
 
 /* Writes a record; `at` in seconds since the start. */
-void perf_script_put_record(struct perf_script *script, const struct profile_entry *entry,
-			    double at);
+void perf_script_put_record(struct perf_script *script, const struct tally_entry *entry, double at);
 
 #endif

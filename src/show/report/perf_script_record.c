@@ -79,8 +79,7 @@ static void put_time(struct perf_script *script, double at)
 	bytes_string(&script->bytes, text);
 }
 
-void perf_script_put_record(struct perf_script *script, const struct profile_entry *entry,
-			    double at)
+void perf_script_put_record(struct perf_script *script, const struct tally_entry *entry, double at)
 {
 	const struct profile *profile = script->profile;
 	uint32_t n = stack_list(profile, entry, script->list);

@@ -102,7 +102,7 @@ static bool is_inlined(const struct pprof *pprof, uint32_t frame)
 	return is && is->is.flags & NAMES_FRAME_INLINED;
 }
 
-static void put_locations(struct pprof *pprof, const struct profile_entry *entry, bool of_base)
+static void put_locations(struct pprof *pprof, const struct tally_entry *entry, bool of_base)
 {
 	uint32_t n = pprof_stack(&pprof->tables, entry, of_base, pprof->list);
 
@@ -146,7 +146,7 @@ static void put_service(struct pprof *pprof, const struct service *service)
 }
 
 static void put_labels(struct pprof *pprof, const struct profile *of,
-		       const struct profile_entry *entry)
+		       const struct tally_entry *entry)
 {
 	bool of_file = !pprof->options->by_service;
 	struct service service;
@@ -175,7 +175,7 @@ static uint64_t signed_count(const struct pprof *pprof, uint64_t count, bool of_
 	return of_base ? -bounded(scale_count(&pprof->profile->base_scale, count)) : bounded(count);
 }
 
-static void put_numbers(struct pprof *pprof, const struct profile_entry *entry, bool of_base)
+static void put_numbers(struct pprof *pprof, const struct tally_entry *entry, bool of_base)
 {
 	uint64_t total;
 
@@ -193,7 +193,7 @@ static void put_numbers(struct pprof *pprof, const struct profile_entry *entry, 
 
 static void put_sample(struct pprof *pprof, uint32_t i)
 {
-	const struct profile_entry *entry = &pprof->profile->entries[i];
+	const struct tally_entry *entry = &pprof->profile->entries[i];
 
 	put_locations(pprof, entry, false);
 	put_numbers(pprof, entry, false);
@@ -207,7 +207,7 @@ static void put_sample(struct pprof *pprof, uint32_t i)
 
 static void put_base_sample(struct pprof *pprof, uint32_t i)
 {
-	const struct profile_entry *entry = &pprof->profile->base->entries[i];
+	const struct tally_entry *entry = &pprof->profile->base->entries[i];
 
 	put_locations(pprof, entry, true);
 	put_numbers(pprof, entry, true);
@@ -228,16 +228,18 @@ static int choose_main_mapping(struct pprof *pprof)
 	if (!samples)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < profile->n_entries; i++) {
-		const struct profile_entry *entry = &profile->entries[i];
+		struct profile_entry entry;
+
+		profile_read(profile, &profile->entries[i], &entry);
 		/* Skip libraries: the root is usually in libc, with the program above it. */
-		for (uint32_t k = entry->n_user; k-- > 0;) {
-			uint32_t object = profile->frames[entry->user[k]].is.object;
+		for (uint32_t k = entry.n_user; k-- > 0;) {
+			uint32_t object = profile->frames[entry.user[k]].is.object;
 			const char *path =
 				object < profile->n_objects ? profile->objects[object].path : "";
 
 			if (*path != '/' || strstr(path, ".so"))
 				continue;
-			samples[object] += entry->count;
+			samples[object] += entry.is->count;
 			if (most == NAMES_NONE || samples[object] > samples[most])
 				most = object;
 			break;

@@ -102,7 +102,7 @@ static uint32_t first_of_base(const struct pprof_tables *tables)
 	return tables->profile->n_frames + STACK_N_MARKS;
 }
 
-uint32_t pprof_stack(const struct pprof_tables *tables, const struct profile_entry *entry,
+uint32_t pprof_stack(const struct pprof_tables *tables, const struct tally_entry *entry,
 		     bool of_base, uint32_t list[static STACK_LIST_MAX])
 {
 	const struct profile *of = of_base ? tables->profile->base : tables->profile;

@@ -72,7 +72,7 @@ uint32_t pprof_string(struct pprof_tables *tables, const char *string, size_t si
  * The stack list (view/stack_list.h) of an entry of the profile or of its base; the numbers of
  * frames are those of the tables. Returns its length.
  */
-uint32_t pprof_stack(const struct pprof_tables *tables, const struct profile_entry *entry,
+uint32_t pprof_stack(const struct pprof_tables *tables, const struct tally_entry *entry,
 		     bool of_base, uint32_t list[static STACK_LIST_MAX]);
 /* A frame of such a list; NULL: a mark. */
 const struct profile_frame *pprof_frame(const struct pprof_tables *tables, uint32_t frame);

@@ -27,7 +27,7 @@ struct pyroscope {
 	const struct profile *profile;
 	const struct report_options *options;
 	struct services services;
-	struct profile_entry *entries; /* of one service */
+	struct tally_entry *entries; /* of one service */
 	struct bytes series, label, sample;
 };
 

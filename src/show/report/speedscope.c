@@ -71,7 +71,7 @@ static void put_frame(struct bytes *bytes, const struct names_frame *is)
 
 static void put_name(struct speedscope *speedscope, const struct entry_group *group)
 {
-	const struct profile_entry *entry = group->heaviest;
+	const struct tally_entry *entry = group->heaviest;
 	char process[SERVICE_NAME_SIZE], name[SERVICE_NAME_SIZE + 32];
 
 	if (speedscope->options->per_thread) {

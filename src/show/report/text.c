@@ -85,7 +85,7 @@ static bool is_delimited(const struct report_options *options, const struct prof
 
 /* The process, and the cgroup behind it or on a line of its own. */
 static void put_process(void *context, const struct profile *profile,
-			const struct profile_entry *entry, struct bytes *bytes)
+			const struct tally_entry *entry, struct bytes *bytes)
 {
 	const struct text *text = context;
 	const struct report_options *options = text->options;
@@ -113,24 +113,26 @@ static void put_process(void *context, const struct profile *profile,
 		bytes_char(bytes, '\n');
 }
 
-static void put_entry(struct text *text, const struct profile_entry *entry)
+static void put_entry(struct text *text, const struct tally_entry *of)
 {
 	struct bytes *bytes = &text->bytes;
+	struct profile_entry entry;
 
-	put_stack(text, entry->kernel, entry->n_kernel, entry->kernel_cut);
-	if (entry->kernel_missed)
+	profile_read(text->profile, of, &entry);
+	put_stack(text, entry.kernel, entry.n_kernel, entry.kernel_cut);
+	if (entry.kernel_missed)
 		put_marker(text, FRAME_MISSED_KERNEL);
-	if (is_delimited(text->options, entry))
+	if (is_delimited(text->options, &entry))
 		bytes_string(bytes, "    --\n");
-	put_stack(text, entry->user, entry->n_user, entry->user_cut);
-	if (entry->user_missed)
+	put_stack(text, entry.user, entry.n_user, entry.user_cut);
+	if (entry.user_missed)
 		put_marker(text, FRAME_MISSED_USER);
-	put_process(text, text->profile, entry, bytes);
+	put_process(text, text->profile, of, bytes);
 	bytes_string(bytes, is_stackcount(text->options) ? "    " : "        ");
 }
 
 /* The count; of sums also their unit, of how many values, and the largest, where that is known. */
-static void put_count(struct text *text, const struct profile_entry *entry)
+static void put_count(struct text *text, const struct tally_entry *entry)
 {
 	const struct profile_meta *meta = text->profile->meta;
 	struct bytes *bytes = &text->bytes;
@@ -153,7 +155,7 @@ static int put_entries(struct text *text)
 	const struct profile *profile = text->profile;
 
 	for (uint32_t i = 0; !text->bytes.failed && i < profile->n_entries; i++) {
-		profile_prefetch(profile, i + 8);
+		profile_prefetch(profile, i);
 		put_entry(text, &profile->entries[i]);
 		put_count(text, &profile->entries[i]);
 	}

@@ -12,8 +12,7 @@
 #include "view/entry_parts.h"
 
 struct place {
-	const struct profile_entry *entry; /* NULL: its stack is not known */
-	struct entry_parts parts;
+	const struct tally_entry *entry; /* NULL: its stack is not known */
 	bool done;
 };
 
@@ -132,14 +131,18 @@ static bool same_frames(const uint32_t *one, uint32_t n, const uint32_t *other, 
 	return n == n_other && (n == 0 || memcmp(one, other, n * sizeof(*one)) == 0);
 }
 
-static bool same_place(const struct place *one, const struct place *other)
+static bool is_at(const struct writing *writing, const struct place *place,
+		  const struct profile_entry *entry, const struct entry_parts *parts)
 {
-	if (!one->entry || !other->entry)
+	struct profile_entry its;
+	struct entry_parts its_parts;
+
+	if (!place->entry)
 		return false;
-	return same_frames(one->parts.kernel, one->parts.n_kernel, other->parts.kernel,
-			   other->parts.n_kernel) &&
-	       same_frames(one->entry->user, one->entry->n_user, other->entry->user,
-			   other->entry->n_user);
+	profile_read(writing->profile, place->entry, &its);
+	its_parts = entry_parts(writing->profile, &its);
+	return same_frames(parts->kernel, parts->n_kernel, its_parts.kernel, its_parts.n_kernel) &&
+	       same_frames(entry->user, entry->n_user, its.user, its.n_user);
 }
 
 static void put_marker(struct writing *writing, const char *marker)
@@ -149,20 +152,18 @@ static void put_marker(struct writing *writing, const char *marker)
 	bytes_char(writing->bytes, '\n');
 }
 
-static void put_stack(struct writing *writing, const struct listed_thread *thread,
-		      const struct place *place)
+static void put_reason(struct writing *writing, const struct listed_thread *thread)
 {
-	const struct profile_entry *entry = place->entry;
+	bytes_string(writing->bytes, writing->indent);
+	bytes_string(writing->bytes, "[no stack: ");
+	bytes_string(writing->bytes, *thread->no_stack ? thread->no_stack : "not known");
+	bytes_string(writing->bytes, "]\n\n");
+}
 
-	if (!entry) {
-		bytes_string(writing->bytes, writing->indent);
-		bytes_string(writing->bytes, "[no stack: ");
-		bytes_string(writing->bytes, *thread->no_stack ? thread->no_stack : "not known");
-		bytes_string(writing->bytes, "]\n\n");
-		return;
-	}
-	frame_texts_put(writing->frames, place->parts.kernel, place->parts.n_kernel, 1,
-			writing->bytes);
+static void put_stack(struct writing *writing, const struct profile_entry *entry,
+		      const struct entry_parts *parts)
+{
+	frame_texts_put(writing->frames, parts->kernel, parts->n_kernel, 1, writing->bytes);
 	if (entry->kernel_cut)
 		put_marker(writing, FRAME_TRUNCATED);
 	frame_texts_put(writing->frames, entry->user, entry->n_user, 1, writing->bytes);
@@ -175,19 +176,27 @@ static void put_stack(struct writing *writing, const struct listed_thread *threa
 static void put_place(struct writing *writing, uint32_t first)
 {
 	const struct listed_thread *threads = writing->list->threads;
-	struct place *place = &writing->places[first];
+	const struct place *place = &writing->places[first];
+	struct profile_entry entry;
+	struct entry_parts parts;
 
 	put_thread(writing->bytes, &threads[first]);
+	if (!place->entry) {
+		put_reason(writing, &threads[first]);
+		return;
+	}
+	profile_read(writing->profile, place->entry, &entry);
+	parts = entry_parts(writing->profile, &entry);
 	for (uint32_t i = first + 1; i < writing->list->n && threads[i].tgid == threads[first].tgid;
 	     i++) {
 		struct place *other = &writing->places[i];
 
-		if (other->done || !same_place(place, other))
+		if (other->done || !is_at(writing, other, &entry, &parts))
 			continue;
 		put_thread(writing->bytes, &threads[i]);
 		other->done = true;
 	}
-	put_stack(writing, &threads[first], place);
+	put_stack(writing, &entry, &parts);
 }
 
 /* ---- the whole ---- */
@@ -220,15 +229,12 @@ static void put_cycles(struct writing *writing)
 static void find_places(struct writing *writing)
 {
 	for (uint32_t i = 0; i < writing->profile->n_entries; i++) {
-		const struct profile_entry *entry = &writing->profile->entries[i];
+		const struct tally_entry *entry = &writing->profile->entries[i];
 		const struct listed_thread *thread =
 			thread_list_find(writing->list, entry->tgid, entry->tid);
 
 		if (thread)
-			writing->places[thread - writing->list->threads] = (struct place){
-				.entry = entry,
-				.parts = entry_parts(writing->profile, entry),
-			};
+			writing->places[thread - writing->list->threads].entry = entry;
 	}
 }
 

@@ -201,20 +201,25 @@ static uint32_t frame_at(const struct profile_entry *entry, const struct entry_p
  * function of the program. Of a stack without such a function those of the kernel alone are
  * shortened, if there are others.
  */
-static void put_stack(struct top *top, const struct profile_entry *entry)
+static void put_stack(struct top *top, const struct tally_entry *of)
 {
-	struct entry_parts parts = entry_parts(top->profile, entry);
-	uint32_t n = parts.n_kernel + entry->n_user, in_row = 0;
+	struct profile_entry entry;
+	struct entry_parts parts;
+	uint32_t n, in_row = 0;
 	bool of_program = false; /* it has such a function */
 	struct stack_line line = { .top = top };
 
+	profile_read(top->profile, of, &entry);
+	parts = entry_parts(top->profile, &entry);
+	n = parts.n_kernel + entry.n_user;
 	for (uint32_t i = 0; i < n && !of_program; i++)
 		of_program = !entry_is_common_frame(
-			&top->profile->frames[frame_at(entry, &parts, i)].is);
+			&top->profile->frames[frame_at(&entry, &parts, i)].is);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct names_frame *is = &top->profile->frames[frame_at(entry, &parts, i)].is;
+		const struct names_frame *is =
+			&top->profile->frames[frame_at(&entry, &parts, i)].is;
 		bool passed = of_program ? entry_is_common_frame(is)
-					 : i < parts.n_kernel && entry->n_user > 0;
+					 : i < parts.n_kernel && entry.n_user > 0;
 
 		in_row = passed ? in_row + 1 : 0;
 		if (in_row > 2)

@@ -10,8 +10,7 @@ struct sorting {
 	bool per_thread;
 };
 
-static int compare_ids(const struct profile_entry *a, const struct profile_entry *b,
-		       bool per_thread)
+static int compare_ids(const struct tally_entry *a, const struct tally_entry *b, bool per_thread)
 {
 	if (a->tgid != b->tgid)
 		return a->tgid < b->tgid ? -1 : 1;
@@ -61,7 +60,7 @@ int entry_groups_make(struct entry_groups *groups, const struct profile *profile
 		groups->order[i] = i;
 	qsort_r(groups->order, n, sizeof(*groups->order), compare_entries, &sorting);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct profile_entry *entry = &profile->entries[groups->order[i]];
+		const struct tally_entry *entry = &profile->entries[groups->order[i]];
 
 		if (groups->n == 0 ||
 		    compare_ids(groups->list[groups->n - 1].heaviest, entry, per_thread) != 0)

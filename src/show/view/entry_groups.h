@@ -13,7 +13,7 @@
 struct entry_group {
 	uint32_t first, n; /* in `order` */
 	uint64_t total;
-	const struct profile_entry *heaviest; /* gives the group its comm and ids */
+	const struct tally_entry *heaviest; /* gives the group its comm and ids */
 };
 
 struct entry_groups {

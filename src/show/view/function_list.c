@@ -99,7 +99,7 @@ struct adding {
 };
 
 static void add_count(const struct making *making, struct function_row *row,
-		      const struct profile_entry *entry)
+		      const struct tally_entry *entry)
 {
 	add(making->is_base ? &row->base_total : &row->total, entry->count);
 	if (!making->is_base)
@@ -117,7 +117,7 @@ static void add_frames(struct making *making, const struct adding *adding, const
 		if (!is_function(&adding->profile->frames[frames[i]].is))
 			continue;
 		if (seen->entry != adding->number)
-			add_count(making, row, adding->entry);
+			add_count(making, row, adding->entry->is);
 		if (seen->process != adding->process && !making->is_base)
 			add(&row->within, adding->process_total);
 		*seen = (struct seen){ adding->number, adding->process };
@@ -151,7 +151,7 @@ static void add_entry(struct making *making, const struct adding *adding)
 	if (leaf != ENTRY_NO_FRAME && is_function(&adding->profile->frames[leaf].is)) {
 		struct function_row *row = &making->list->rows[making->of_frame[leaf]];
 
-		add(making->is_base ? &row->base_self : &row->self, entry->count);
+		add(making->is_base ? &row->base_self : &row->self, entry->is->count);
 	}
 }
 
@@ -169,8 +169,11 @@ static int add_processes(struct making *making, const struct profile *profile)
 		adding.process = i + 1;
 		adding.process_total = group->total;
 		for (uint32_t j = group->first; j < group->first + group->n; j++) {
+			struct profile_entry entry;
+
+			profile_read(profile, &profile->entries[groups.order[j]], &entry);
 			adding.number = groups.order[j] + 1;
-			adding.entry = &profile->entries[groups.order[j]];
+			adding.entry = &entry;
 			add_entry(making, &adding);
 		}
 	}

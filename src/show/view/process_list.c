@@ -34,7 +34,7 @@ static void name_process(const char *comm, size_t size, char ret_name[SERVICE_NA
 			*strchr(ret_name, '/') = '\0';
 }
 
-static void name_service(const struct profile *profile, const struct profile_entry *entry,
+static void name_service(const struct profile *profile, const struct tally_entry *entry,
 			 char ret_name[SERVICE_NAME_SIZE])
 {
 	struct service service;
@@ -80,7 +80,8 @@ static void add(uint64_t *sum, uint64_t count)
 static int add_entry(struct making *making, const struct profile *profile, uint32_t number,
 		     const char *name)
 {
-	const struct profile_entry *entry = &profile->entries[number];
+	const struct tally_entry *entry = &profile->entries[number];
+	struct profile_entry stacks;
 	struct process_row *row;
 	uint32_t at;
 	int r = row_of(making, name, &at);
@@ -95,17 +96,21 @@ static int add_entry(struct making *making, const struct profile *profile, uint3
 	making->row_of[number] = at;
 	add(&row->total, entry->count);
 	add(&row->events, entry->events);
-	add(&row->by_state[entry_parts(profile, entry).state], entry->count);
+	profile_read(profile, entry, &stacks);
+	add(&row->by_state[entry_parts(profile, &stacks).state], entry->count);
 	if (!row->heaviest || entry->count > row->heaviest->count)
 		row->heaviest = entry;
 	return 0;
 }
 
 /* The first thread, whose stack begins where the program does, has the name of the process. */
-static bool is_of_first_thread(const struct profile *profile, const struct profile_entry *entry)
+static bool is_of_first_thread(const struct profile *profile, const struct tally_entry *of)
 {
-	const char *root =
-		entry->n_user ? profile->frames[entry->user[entry->n_user - 1]].is.name : NULL;
+	struct profile_entry entry;
+	const char *root;
+
+	profile_read(profile, of, &entry);
+	root = entry.n_user ? profile->frames[entry.user[entry.n_user - 1]].is.name : NULL;
 
 	return root && strcmp(root, "_start") == 0;
 }
@@ -123,7 +128,7 @@ void process_list_name(const struct profile *profile, const struct entry_groups 
 		return;
 	}
 	for (uint32_t i = group->first; i < group->first + group->n; i++) {
-		const struct profile_entry *entry = &profile->entries[groups->order[i]];
+		const struct tally_entry *entry = &profile->entries[groups->order[i]];
 
 		if (is_of_first_thread(profile, entry)) {
 			comm = entry->comm;
@@ -144,7 +149,7 @@ static int add_group(struct making *making, const struct profile *profile,
 	process_list_name(profile, groups, group, name);
 	for (uint32_t i = group->first; r == 0 && i < group->first + group->n; i++) {
 		uint32_t number = groups->order[i];
-		const struct profile_entry *entry = &profile->entries[number];
+		const struct tally_entry *entry = &profile->entries[number];
 
 		if (making->list->of_services)
 			name_service(profile, entry, name);
@@ -183,6 +188,14 @@ static int by_row(const void *a, const void *b)
 	return one->entry < other->entry ? -1 : one->entry > other->entry;
 }
 
+static uint32_t program_frame(const struct profile *profile, uint32_t number)
+{
+	struct profile_entry entry;
+
+	profile_read(profile, &profile->entries[number], &entry);
+	return entry_program_frame(profile, &entry);
+}
+
 /* Finds the function with most of the row's counts, and empties `of_function` again. */
 static void name_function(struct making *making, const struct ordered *entries, uint32_t n)
 {
@@ -191,19 +204,18 @@ static void name_function(struct making *making, const struct ordered *entries, 
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct profile_entry *entry = &profile->entries[entries[i].entry];
-		uint32_t frame = entry_program_frame(profile, entry);
+		uint32_t frame = program_frame(profile, entries[i].entry);
 
 		if (frame == ENTRY_NO_FRAME)
 			continue;
-		add(&making->of_function[frame], entry->count);
+		add(&making->of_function[frame], profile->entries[entries[i].entry].count);
 		if (making->of_function[frame] > most) {
 			most = making->of_function[frame];
 			row->function = frame;
 		}
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t frame = entry_program_frame(profile, &profile->entries[entries[i].entry]);
+		uint32_t frame = program_frame(profile, entries[i].entry);
 
 		if (frame != ENTRY_NO_FRAME)
 			making->of_function[frame] = 0;

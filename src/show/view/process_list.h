@@ -25,9 +25,9 @@ struct process_row {
 	uint64_t total;
 	uint64_t events; /* that it is the sum of; 0 unless counts are sums */
 	uint64_t by_state[ENTRY_N_STATES];
-	uint64_t base_total;		      /* scaled to compare with `total` */
-	uint32_t function;		      /* frame of the profile; ENTRY_NO_FRAME */
-	const struct profile_entry *heaviest; /* NULL: in the base only */
+	uint64_t base_total;		    /* scaled to compare with `total` */
+	uint32_t function;		    /* frame of the profile; ENTRY_NO_FRAME */
+	const struct tally_entry *heaviest; /* NULL: in the base only */
 };
 
 struct process_list {

@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "base/own.h"
-#include "base/partition.h"
+#include "view/entry_ranks.h"
 #include "view/view.h"
 
 struct profile_store {
-	struct profile_frame *frames;
-	struct profile_entry *entries;
-	uint32_t *stack_frames;
+	struct view view;
+	struct tally_entry *entries;
 	uint32_t *entry_of;
-	struct pool *strings; /* of names that the filter made */
 };
 
 DEFINE_OWN(struct tally, tally_free)
@@ -108,7 +106,7 @@ static bool show_entry(const struct view *view, const struct tally_entry *entry,
 	return !view->filter || view_filter_entry(view, entry, ret_shown);
 }
 
-/* How many entries are prefetched ahead of the one that is added. */
+/* How many entries are prefetched ahead of the one that is added or read. */
 #define AHEAD 16u
 
 static int add_shown(struct profile *profile, struct tally *merged, const struct tally_entry *shown,
@@ -160,198 +158,55 @@ static int merge(const struct view *view, struct profile *profile, struct tally 
 	return 0;
 }
 
-struct ranked {
-	uint64_t count;
-	uint32_t entry;
-};
-
-/* One pass of a radix sort, by 16 bits of the count. */
-static void sort_by(const struct ranked *from, uint32_t n, unsigned int shift, uint32_t *places,
-		    struct ranked *to)
+static int list_entries(const struct tally *tally, struct tally *merged, struct profile *profile)
 {
-	uint32_t sum = 0;
+	struct profile_store *store = profile->store;
 
-	memset(places, 0, 65536 * sizeof(*places));
-	for (uint32_t i = 0; i < n; i++)
-		places[from[i].count >> shift & 0xffff]++;
-	for (uint32_t i = 0; i < 65536; i++) {
-		uint32_t here = places[i];
-
-		places[i] = sum;
-		sum += here;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		to[places[from[i].count >> shift & 0xffff]++] = from[i];
+	profile->total = tally_total(merged);
+	profile->events = tally_events(merged);
+	profile->n_entries = tally_n_entries(merged);
+	profile->entries = store->entries = tally_take_entries(merged);
+	return entry_ranks_apply(store->entries, profile->n_entries, store->entry_of,
+				 store->entry_of ? tally_n_entries(tally) : 0);
 }
 
-/*
- * Ascending by count. Ties stay in the order of the tally, which a recording keeps, so that the
- * same data always prints the same report.
- */
-static int rank(const struct tally_entry *entries, uint32_t n, struct ranked **ret_ranked)
+static int build(struct profile *profile, const struct tally *tally)
 {
-	own(own_free) struct ranked *ranked = reallocarray(NULL, (size_t)n + 1, sizeof(*ranked));
-	own(own_free) struct ranked *spare = reallocarray(NULL, (size_t)n + 1, sizeof(*spare));
-	own(own_free) uint32_t *places = reallocarray(NULL, 65536, sizeof(*places));
-	uint64_t most = 0;
-
-	if (!ranked || !spare || !places)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		ranked[i] = (struct ranked){ .count = entries[i].count, .entry = i };
-		if (entries[i].count > most)
-			most = entries[i].count;
-	}
-	for (unsigned int shift = 0; shift < 64 && most >> shift; shift += 16) {
-		struct ranked *sorted = spare;
-
-		sort_by(ranked, n, shift, places, sorted);
-		spare = ranked;
-		ranked = sorted;
-	}
-	*ret_ranked = take_ptr(ranked);
-	return 0;
-}
-
-struct side {
-	const uint32_t *frames;
-	uint32_t n;
-	bool missed, cut, has;
-	enum tally_end end;
-};
-
-static struct side side_of(const struct view *view, uint32_t id)
-{
-	const struct view_stack *stack;
-
-	if (id >= view->n_stacks)
-		return (struct side){ .missed = id == TALLY_STACK_MISSED,
-				      .has = id == TALLY_STACK_MISSED };
-	stack = &view->stacks[id];
-	return (struct side){ .frames = view->stack_frames + stack->first,
-			      .n = stack->n,
-			      .cut = stack->flags & TALLY_STACK_CUT,
-			      .end = (enum tally_end)TALLY_STACK_END(stack->flags),
-			      .has = true };
-}
-
-static void fill(const struct view *view, const struct tally_entry *from, struct profile_entry *to)
-{
-	struct side kernel = side_of(view, from->kernel), user = side_of(view, from->user);
-
-	*to = (struct profile_entry){
-		.count = from->count,
-		.events = from->events,
-		.largest = from->largest,
-		.cgroup = from->cgroup,
-		.tgid = from->tgid,
-		.tid = from->tid,
-		.kernel = kernel.frames,
-		.n_kernel = kernel.n,
-		.kernel_missed = kernel.missed,
-		.kernel_cut = kernel.cut,
-		.has_kernel = kernel.has,
-		.user = user.frames,
-		.n_user = user.n,
-		.user_missed = user.missed,
-		.user_cut = user.cut,
-		.user_end = user.end,
-		.has_user = user.has,
-	};
-	memcpy(to->comm, from->comm, sizeof(to->comm));
-}
-
-static void prefetch_stacks(const struct view *view, const struct tally_entry *entry)
-{
-	if (entry->kernel < view->n_stacks)
-		__builtin_prefetch(&view->stacks[entry->kernel]);
-	if (entry->user < view->n_stacks)
-		__builtin_prefetch(&view->stacks[entry->user]);
-}
-
-/* Makes indices of the merged tally those of the profile. */
-static int renumber(const struct ranked *ranked, uint32_t n, uint32_t *entry_of, uint32_t n_of)
-{
-	own(own_free) uint32_t *places = reallocarray(NULL, (size_t)n + 1, sizeof(*places));
-
-	if (!places)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
-		places[ranked[i].entry] = i;
-	for (uint32_t i = 0; i < n_of; i++)
-		if (entry_of[i] != PROFILE_NO_ENTRY)
-			entry_of[i] = places[entry_of[i]];
-	return 0;
-}
-
-static int list_entries(const struct view *view, const struct tally *merged,
-			struct profile_store *store)
-{
-	const struct tally_entry *entries = tally_entries(merged);
-	uint32_t n = tally_n_entries(merged);
-	own(own_free) struct ranked *ranked = NULL;
-	int r = rank(entries, n, &ranked);
-
-	if (r < 0)
-		return r;
-	store->entries = reallocarray(NULL, (size_t)n + 1, sizeof(*store->entries));
-	if (!store->entries)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		if (i + 2 * AHEAD < n)
-			__builtin_prefetch(&entries[ranked[i + 2 * AHEAD].entry]);
-		if (i + AHEAD < n)
-			prefetch_stacks(view, &entries[ranked[i + AHEAD].entry]);
-		fill(view, &entries[ranked[i].entry], &store->entries[i]);
-	}
-	return store->entry_of ? renumber(ranked, n, store->entry_of, tally_n_entries(view->tally))
-			       : 0;
-}
-
-static int build(struct view *view, const struct names *names, struct profile *profile)
-{
+	struct profile_store *store = profile->store;
 	own(own_tally_free) struct tally *merged = NULL;
 	int r = tally_new(0, 0, &merged);
 
 	if (r < 0)
 		return r;
-	profile->store = calloc(1, sizeof(*profile->store));
-	if (!profile->store)
-		return -ENOMEM;
-	if (view->flags & PROFILE_VIEW_ENTRY_OF) {
-		profile->store->entry_of =
-			reallocarray(NULL, (size_t)tally_n_entries(view->tally) + 1,
-				     sizeof(uint32_t));
-		if (!profile->store->entry_of)
+	if (store->view.flags & PROFILE_VIEW_ENTRY_OF) {
+		store->entry_of = reallocarray(NULL, (size_t)tally_n_entries(tally) + 1,
+					       sizeof(*store->entry_of));
+		if (!store->entry_of)
 			return -ENOMEM;
+		profile->entry_of = store->entry_of;
 	}
-	r = merge(view, profile, merged, profile->store->entry_of);
+	view_end_interning(&store->view);
+	r = merge(&store->view, profile, merged, store->entry_of);
 	if (r < 0)
 		return r;
-	if (view->filter)
-		r = view_drop_frames(view, tally_entries(merged), tally_n_entries(merged));
+	if (store->view.filter)
+		r = view_drop_frames(&store->view, tally_entries(merged), tally_n_entries(merged));
 	if (r < 0)
 		return r;
-	r = list_entries(view, merged, profile->store);
-	if (r < 0)
-		return r;
-	profile->store->frames = take_ptr(view->frames);
-	profile->store->stack_frames = take_ptr(view->stack_frames);
-	profile->store->strings = take_ptr(view->strings);
-	profile->frames = profile->store->frames;
-	profile->n_frames = view->n_frames;
-	profile->entries = profile->store->entries;
-	profile->entry_of = profile->store->entry_of;
-	profile->n_entries = tally_n_entries(merged);
-	profile->total = tally_total(merged);
-	profile->events = tally_events(merged);
+	view_settle(&store->view);
+	profile->frames = store->view.frames;
+	profile->n_frames = store->view.n_frames;
+	return list_entries(tally, merged, profile);
+}
+
+static void borrow_names(const struct names *names, struct profile *profile)
+{
 	profile->objects = names_objects(names);
 	profile->n_objects = names_n_objects(names);
 	profile->cgroups = names_cgroups(names);
 	profile->n_cgroups = names_n_cgroups(names);
 	profile->processes = names_processes(names);
 	profile->n_processes = names_n_processes(names);
-	return 0;
 }
 
 int profile_build(const struct tally *tally, const struct names *names,
@@ -361,17 +216,19 @@ int profile_build(const struct tally *tally, const struct names *names,
 	own(profile_clear) struct profile profile = { .meta = meta,
 						      .losses = tally_losses_of(tally),
 						      .filter = filter };
-	own(view_clear) struct view view = { 0 };
-	int r = view_make(&view, tally, names, view_flags, filter);
+	int r;
 
+	profile.store = calloc(1, sizeof(*profile.store));
+	if (!profile.store)
+		return -ENOMEM;
+	r = view_make(&profile.store->view, tally, names, view_flags, filter);
+	if (r == 0)
+		r = build(&profile, tally);
+	if (r == 0)
+		r = ends_of(tally, names, &profile.ends);
 	if (r < 0)
 		return r;
-	r = build(&view, names, &profile);
-	if (r < 0)
-		return r;
-	r = ends_of(tally, names, &profile.ends);
-	if (r < 0)
-		return r;
+	borrow_names(names, &profile);
 	*ret_profile = profile;
 	profile.store = NULL;
 	return 0;
@@ -382,14 +239,73 @@ void profile_clear(struct profile *profile)
 	if (!profile)
 		return;
 	if (profile->store) {
-		free(profile->store->frames);
+		view_clear(&profile->store->view);
 		free(profile->store->entries);
-		free(profile->store->stack_frames);
 		free(profile->store->entry_of);
-		pool_free(profile->store->strings);
 		free(profile->store);
 	}
 	*profile = (struct profile){ 0 };
+}
+
+struct side {
+	const uint32_t *frames;
+	uint32_t n;
+	bool missed, cut, has;
+	enum tally_end end;
+};
+
+static struct side read_side(const struct view *view, uint32_t id, uint32_t *room)
+{
+	struct view_stack stack;
+	const uint32_t *frames;
+
+	if (!view_has(view, id))
+		return (struct side){ .missed = id == TALLY_STACK_MISSED,
+				      .has = id == TALLY_STACK_MISSED };
+	stack = view_read(view, id, room, &frames);
+	return (struct side){ .frames = frames,
+			      .n = stack.n,
+			      .cut = stack.flags & TALLY_STACK_CUT,
+			      .end = (enum tally_end)TALLY_STACK_END(stack.flags),
+			      .has = true };
+}
+
+void profile_read(const struct profile *profile, const struct tally_entry *entry,
+		  struct profile_entry *ret_entry)
+{
+	const struct view *view = &profile->store->view;
+	struct side kernel = read_side(view, entry->kernel, ret_entry->room[0]);
+	struct side user = read_side(view, entry->user, ret_entry->room[1]);
+
+	ret_entry->is = entry;
+	ret_entry->kernel = kernel.frames;
+	ret_entry->n_kernel = kernel.n;
+	ret_entry->kernel_missed = kernel.missed;
+	ret_entry->kernel_cut = kernel.cut;
+	ret_entry->has_kernel = kernel.has;
+	ret_entry->user = user.frames;
+	ret_entry->n_user = user.n;
+	ret_entry->user_missed = user.missed;
+	ret_entry->user_cut = user.cut;
+	ret_entry->user_end = user.end;
+	ret_entry->has_user = user.has;
+}
+
+void profile_prefetch(const struct profile *profile, uint32_t entry)
+{
+	const struct view *view = &profile->store->view;
+	const struct tally_entry *ahead;
+
+	if (entry + AHEAD < profile->n_entries) {
+		ahead = &profile->entries[entry + AHEAD];
+		view_expect_stack(view, ahead->kernel);
+		view_expect_stack(view, ahead->user);
+	}
+	if (entry + AHEAD / 2 < profile->n_entries) {
+		ahead = &profile->entries[entry + AHEAD / 2];
+		view_expect_frames(view, ahead->kernel);
+		view_expect_frames(view, ahead->user);
+	}
 }
 
 /* The indexed frame of this name, or NULL. */
@@ -421,7 +337,7 @@ int profile_recognize(struct profile *base, const struct profile *profile)
 			return r;
 	}
 	for (uint32_t i = 0; i < base->n_frames; i++) {
-		struct names_frame *is = &base->store->frames[i].is;
+		struct names_frame *is = &base->store->view.frames[i].is;
 		const struct profile_frame *known =
 			is->name && !is->module ? frame_by_name(profile, &names, is->name) : NULL;
 

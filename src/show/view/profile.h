@@ -108,13 +108,15 @@ struct profile_frame {
 	uint64_t address;
 };
 
+/* The most frames of a stack in a profile, inlined functions included; longer ones are cut. */
+#define PROFILE_MAX_FRAMES 4096
+
+/*
+ * An entry with its stacks, as profile_read() gives it: 32 KB, of which the longest stacks need
+ * all. Only the frames of the stacks that were read are set in `room`.
+ */
 struct profile_entry {
-	uint64_t count;
-	uint64_t events;  /* with `summed`: of how many the count is the sum */
-	uint64_t largest; /* of these; 0: not known */
-	uint64_t cgroup;
-	uint32_t tgid, tid;
-	char comm[TALLY_COMM_SIZE];
+	const struct tally_entry *is; /* its count, process, thread and cgroup */
 	/* Frame indices, leaf first; NULL and 0 if there is no such stack. */
 	const uint32_t *kernel, *user;
 	uint32_t n_kernel, n_user;
@@ -123,6 +125,7 @@ struct profile_entry {
 	/* If the walk ended early, the last frame, NAMES_FRAME_UNWIND, names this reason. */
 	enum tally_end user_end;
 	bool has_kernel, has_user; /* the event had such a stack, stored or missed */
+	uint32_t room[2][PROFILE_MAX_FRAMES];
 };
 
 struct profile {
@@ -137,7 +140,8 @@ struct profile {
 	uint32_t n_processes;
 	const struct profile_frame *frames;
 	uint32_t n_frames;
-	const struct profile_entry *entries; /* ascending by count; ties in the tally's order */
+	/* Ascending by count; ties in the tally's order. Their stack ids are for profile_read(). */
+	const struct tally_entry *entries;
 	uint32_t n_entries;
 	/* The entry that each entry of the tally is in, PROFILE_NO_ENTRY if it is left out; or
 	 * NULL.
@@ -158,16 +162,14 @@ struct profile {
 	struct profile_store *store;
 };
 
-/* The most frames of a stack in a profile, inlined functions included; longer ones are cut. */
-#define PROFILE_MAX_FRAMES 4096
-
 /* In place of an entry's number. */
 #define PROFILE_NO_ENTRY UINT32_MAX
 
 /*
  * Merges the tally for a view of PROFILE_VIEW_* flags. Borrows all its arguments; `filter` may be
- * NULL. Properties of entries that the view does not show are 0. 0 or a negative errno;
- * profile_clear() the result.
+ * NULL. Properties of entries that the view does not show are 0. The profile keeps no copy of the
+ * tally's stacks: profile_read() reads them there. 0 or a negative errno; profile_clear() the
+ * result.
  */
 int profile_build(const struct tally *tally, const struct names *names,
 		  const struct profile_meta *meta, uint32_t view, const struct frame_filter *filter,
@@ -180,22 +182,15 @@ void profile_clear(struct profile *profile);
  */
 int profile_recognize(struct profile *base, const struct profile *profile);
 
-/*
- * Prefetches the stacks of an entry. Writers call it for an entry some places ahead, because
- * entries are in the order of their counts and stacks in the order of the tally.
- */
-static inline void profile_prefetch(const struct profile *profile, uint32_t entry)
-{
-	const struct profile_entry *ahead;
+/* Reads the stacks of one of `entries`. Borrows from the profile and from *ret_entry itself. */
+void profile_read(const struct profile *profile, const struct tally_entry *entry,
+		  struct profile_entry *ret_entry);
 
-	if (entry >= profile->n_entries)
-		return;
-	ahead = &profile->entries[entry];
-	__builtin_prefetch(ahead->kernel);
-	__builtin_prefetch(ahead->user);
-	if (ahead->n_user > 16)
-		__builtin_prefetch(ahead->user + 16);
-}
+/*
+ * Prefetches the stacks of the entries some places behind this one. Writers call it for each entry
+ * in turn, because entries are in the order of their counts and stacks in that of the tally.
+ */
+void profile_prefetch(const struct profile *profile, uint32_t entry);
 
 /* The cgroup with this id, or NULL if it is not known. */
 const struct names_cgroup *profile_cgroup(const struct profile *profile, uint64_t id);

@@ -95,7 +95,7 @@ static uint32_t common(const struct sample_order *order, const struct profile_en
 	return depth;
 }
 
-static bool is_same_thread(const struct profile_entry *one, const struct profile_entry *other)
+static bool is_same_thread(const struct tally_entry *one, const struct tally_entry *other)
 {
 	return one->tgid == other->tgid && one->tid == other->tid;
 }
@@ -103,18 +103,21 @@ static bool is_same_thread(const struct profile_entry *one, const struct profile
 static int compare_entries(const void *a, const void *b, void *context)
 {
 	const struct sample_order *order = context;
-	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b, depth;
-	const struct profile_entry *one = &order->profile->entries[i];
-	const struct profile_entry *other = &order->profile->entries[j];
-	uint32_t n_one = one->n_user + one->n_kernel, n_other = other->n_user + other->n_kernel;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b, depth, n_one, n_other;
+	const struct tally_entry *entries = order->profile->entries;
+	struct profile_entry one, other;
 
-	if (one->tgid != other->tgid)
-		return one->tgid < other->tgid ? -1 : 1;
-	if (one->tid != other->tid)
-		return one->tid < other->tid ? -1 : 1;
-	depth = common(order, one, other);
+	if (entries[i].tgid != entries[j].tgid)
+		return entries[i].tgid < entries[j].tgid ? -1 : 1;
+	if (entries[i].tid != entries[j].tid)
+		return entries[i].tid < entries[j].tid ? -1 : 1;
+	profile_read(order->profile, &entries[i], &one);
+	profile_read(order->profile, &entries[j], &other);
+	n_one = one.n_user + one.n_kernel;
+	n_other = other.n_user + other.n_kernel;
+	depth = common(order, &one, &other);
 	if (depth < n_one && depth < n_other)
-		return function_at(order, one, depth) < function_at(order, other, depth) ? -1 : 1;
+		return function_at(order, &one, depth) < function_at(order, &other, depth) ? -1 : 1;
 	if (n_one != n_other)
 		return n_one < n_other ? -1 : 1;
 	return i < j ? -1 : i > j;
@@ -184,16 +187,17 @@ static int read_slice(struct sample_order *order, struct sample_runs *runs)
 static uint32_t likeness(const struct sample_order *order, const struct sample_runs *runs,
 			 const struct sample_run *run)
 {
-	const struct profile_entry *entries = order->profile->entries;
+	const struct tally_entry *entries = order->profile->entries;
 	size_t at = partition_point(i, runs->n, runs->list[i].place < run->place);
+	struct profile_entry entry, near;
 	uint32_t most = 0;
 
+	profile_read(order->profile, &entries[run->entry], &entry);
 	for (size_t i = at > 0 ? at - 1 : 0; i <= at && i < runs->n; i++) {
-		const struct profile_entry *near = &entries[runs->list[i].entry];
-		uint32_t here = is_same_thread(near, &entries[run->entry])
-					? common(order, near, &entries[run->entry])
-					: 0;
+		uint32_t here;
 
+		profile_read(order->profile, &entries[runs->list[i].entry], &near);
+		here = is_same_thread(near.is, entry.is) ? common(order, &near, &entry) : 0;
 		most = here > most ? here : most;
 	}
 	return most;

@@ -5,22 +5,24 @@
 
 #include "view/frame_text.h"
 
-uint32_t stack_list(const struct profile *profile, const struct profile_entry *entry,
+uint32_t stack_list(const struct profile *profile, const struct tally_entry *of,
 		    uint32_t ret_list[STACK_LIST_MAX])
 {
 	uint32_t n = 0, mark = profile->n_frames;
+	struct profile_entry entry;
 
-	if (entry->kernel_missed)
+	profile_read(profile, of, &entry);
+	if (entry.kernel_missed)
 		ret_list[n++] = mark + STACK_MARK_MISSED_KERNEL;
-	for (uint32_t i = 0; i < entry->n_kernel; i++)
-		ret_list[n++] = entry->kernel[i];
-	if (entry->kernel_cut)
+	for (uint32_t i = 0; i < entry.n_kernel; i++)
+		ret_list[n++] = entry.kernel[i];
+	if (entry.kernel_cut)
 		ret_list[n++] = mark + STACK_MARK_TRUNCATED;
-	if (entry->user_missed)
+	if (entry.user_missed)
 		ret_list[n++] = mark + STACK_MARK_MISSED_USER;
-	for (uint32_t i = 0; i < entry->n_user; i++)
-		ret_list[n++] = entry->user[i];
-	if (entry->user_cut)
+	for (uint32_t i = 0; i < entry.n_user; i++)
+		ret_list[n++] = entry.user[i];
+	if (entry.user_cut)
 		ret_list[n++] = mark + STACK_MARK_TRUNCATED;
 	if (n == 0)
 		ret_list[n++] = mark + STACK_MARK_NONE;

@@ -22,7 +22,7 @@ enum stack_mark {
 #define STACK_LIST_MAX (2 * PROFILE_MAX_FRAMES + STACK_N_MARKS)
 
 /* Fills the list, leaf first, with frame indices and marks. Returns their number, at least 1. */
-uint32_t stack_list(const struct profile *profile, const struct profile_entry *entry,
+uint32_t stack_list(const struct profile *profile, const struct tally_entry *entry,
 		    uint32_t ret_list[STACK_LIST_MAX]);
 
 /* The text of a mark: a string constant. */
@@ -31,9 +31,9 @@ const char *stack_mark_text(enum stack_mark mark);
 enum stack_mark stack_mark_of(const char *text, size_t size);
 
 /* Whether the CPU was in the kernel: the leaf is a kernel frame. */
-static inline bool stack_in_kernel(const struct profile_entry *entry)
+static inline bool stack_in_kernel(const struct tally_entry *entry)
 {
-	return entry->n_kernel > 0 || entry->kernel_missed;
+	return entry->kernel != TALLY_STACK_NONE;
 }
 
 #endif

@@ -208,13 +208,13 @@ static int give_due(struct giving *giving)
 static int give_slice(struct giving *giving, const struct sample_runs *runs,
 		      const struct timeline_slice *slice)
 {
-	const struct profile_entry *entries = giving->samples->profile->entries, *last = NULL;
+	const struct tally_entry *entries = giving->samples->profile->entries, *last = NULL;
 	uint32_t first = 0;
 	int r = 0;
 
 	giving->n_due = 0;
 	for (uint32_t i = 0; r == 0 && i < runs->n; i++) {
-		const struct profile_entry *entry = &entries[runs->list[i].entry];
+		const struct tally_entry *entry = &entries[runs->list[i].entry];
 
 		if (last && (last->tgid != entry->tgid || last->tid != entry->tid)) {
 			spread(giving, first, slice);

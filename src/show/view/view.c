@@ -7,215 +7,6 @@
 
 #include "base/grow.h"
 
-/* The shown properties of a frame: equal bytes print alike. Pointers stand for shared strings. */
-struct frame_key {
-	const char *name, *module, *file;
-	uint64_t offset, address;
-	uint32_t line, flags, object, language, marks;
-};
-
-static struct frame_key frame_key(const struct view *view, const struct profile_frame *frame,
-				  uint32_t marks)
-{
-	const struct names_frame *is = &frame->is;
-	uint32_t shown = NAMES_FRAME_KERNEL | NAMES_FRAME_BLOCKED | NAMES_FRAME_WAITING;
-	struct frame_key key;
-
-	memset(&key, 0, sizeof(key)); /* hashed as bytes */
-	key.name = is->name;
-	key.marks = marks;
-	if (!is->name)
-		shown |= NAMES_FRAME_JIT;
-	if (view->flags & PROFILE_VIEW_INLINED)
-		shown |= NAMES_FRAME_INLINED;
-	if (view->flags & PROFILE_VIEW_OBJECT)
-		shown |= NAMES_FRAME_CHAINED;
-	key.flags = is->flags & shown;
-	if ((view->flags & PROFILE_VIEW_MODULE) ||
-	    (!is->name && view->flags & PROFILE_VIEW_UNNAMED))
-		key.module = is->module;
-	if (view->flags & PROFILE_VIEW_OFFSET && !(key.flags & NAMES_FRAME_INLINED))
-		key.offset = is->offset;
-	if (view->flags & PROFILE_VIEW_ADDRESS)
-		key.address = frame->address;
-	if (view->flags & PROFILE_VIEW_OBJECT)
-		key.object = is->object;
-	if (view->flags & (PROFILE_VIEW_OBJECT | PROFILE_VIEW_SCRIPT_FILES) && is->language) {
-		key.language = is->language;
-		key.file = is->file;
-	}
-	if (view->flags & PROFILE_VIEW_LINES) {
-		key.file = is->file;
-		key.line = is->line;
-	}
-	return key;
-}
-
-static int keep_marks(struct view *view, uint32_t marks)
-{
-	int r = grow(&view->marks, &view->mark_capacity, (size_t)view->n_frames + 1);
-
-	if (r == 0)
-		view->marks[view->n_frames] = (uint8_t)marks;
-	return r;
-}
-
-static int intern_marked(struct view *view, const struct profile_frame *frame, uint32_t marks,
-			 uint32_t *ret_id)
-{
-	struct frame_key key = frame_key(view, frame, marks);
-	uint64_t hash = hash_bytes(&key, sizeof(key));
-	struct index_cursor cursor;
-	int r;
-
-	for (uint32_t at = index_first(&view->frame_index, hash, &cursor); at != INDEX_NONE;
-	     at = index_next(&view->frame_index, &cursor)) {
-		struct frame_key known =
-			frame_key(view, &view->frames[at], view->filter ? view->marks[at] : 0);
-
-		if (memcmp(&known, &key, sizeof(key)) == 0) {
-			*ret_id = at;
-			return 0;
-		}
-	}
-	r = grow(&view->frames, &view->frame_capacity, (size_t)view->n_frames + 1);
-	if (r < 0)
-		return r;
-	view->frames[view->n_frames] = *frame;
-	r = view->filter ? keep_marks(view, marks) : 0;
-	if (r == 0)
-		r = index_add(&view->frame_index, hash, view->n_frames);
-	if (r < 0)
-		return r;
-	*ret_id = view->n_frames++;
-	return 0;
-}
-
-/* With the name and the marks that the filter gives it. */
-static int intern_frame(struct view *view, struct profile_frame *frame, uint32_t *ret_id)
-{
-	bool has_object = view->filter && frame->is.object < names_n_objects(view->names);
-	const char *shown = frame->is.name;
-	uint32_t marks = 0;
-	int r;
-
-	if (view->filter) {
-		if (shown)
-			shown = frame_filter_name(view->filter, &frame->is, view->strings);
-		if (frame->is.name && !shown)
-			return -ENOMEM;
-		r = frame_marks_of(view->look, &frame->is, shown,
-				   has_object ? names_objects(view->names)[frame->is.object].path
-					      : NULL,
-				   &marks);
-		if (r < 0)
-			return r;
-		frame->is.name = shown;
-	}
-	return intern_marked(view, frame, marks, ret_id);
-}
-
-static void forget_name(struct names_frame *is)
-{
-	is->name = NULL;
-	is->offset = 0;
-	is->flags &= (uint16_t)~NAMES_FRAME_IDENTITY;
-}
-
-/* Whether it is the leaf of a blocked thread, whichever, in views that do not tell them apart. */
-static bool is_blocked(const struct view *view, const struct tally_address *where)
-{
-	return !(view->flags & PROFILE_VIEW_ASLEEP) && where->flags & TALLY_ADDRESS_SCRIPT &&
-	       (where->address == off_cpu_leaf_address(OFF_CPU_LEAF_BLOCKED) ||
-		where->address == off_cpu_leaf_address(OFF_CPU_LEAF_ASLEEP));
-}
-
-/* Interns the frames of one address into `ids`. It has no name if the names lack it. */
-static int intern_address(struct view *view, const struct names *names, uint32_t address,
-			  uint32_t *ids)
-{
-	const struct tally_address *where = &tally_addresses(view->tally)[address];
-	struct profile_frame frame = {
-		.address = where->flags & TALLY_ADDRESS_SCRIPT ? 0 : where->address,
-	};
-	struct names_address named;
-
-	if (address >= names_n_addresses(names)) {
-		frame.is.object = NAMES_NONE;
-		frame.is.flags = where->image == TALLY_IMAGE_KERNEL ? NAMES_FRAME_KERNEL : 0;
-		return intern_frame(view, &frame, ids);
-	}
-	named = names_address(names, address);
-	if (is_blocked(view, where)) {
-		frame.is = (struct names_frame){ .name = off_cpu_leaf_name(OFF_CPU_LEAF_BLOCKED),
-						 .object = NAMES_NONE,
-						 .flags = NAMES_FRAME_BLOCKED };
-		return intern_frame(view, &frame, ids);
-	}
-	for (uint32_t i = 0; i < named.n; i++) {
-		int r;
-
-		frame.is = names_frame(names, named.first + i);
-		if (frame.is.name && frame.is.name[0] == '\0')
-			frame.is.name = NULL;
-		if (frame.is.flags & NAMES_FRAME_IDENTITY && view->flags & PROFILE_VIEW_NO_IDENTITY)
-			forget_name(&frame.is);
-		r = intern_frame(view, &frame, &ids[i]);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* Interns the frames that name why a walk ended. */
-static int intern_ends(struct view *view)
-{
-	const struct tally_stack *stacks = tally_stacks(view->tally);
-	bool occurs[TALLY_N_ENDS] = { false };
-	int r = 0;
-
-	for (uint32_t i = 0; i < tally_n_stacks(view->tally); i++)
-		if (TALLY_STACK_END(stacks[i].flags) < TALLY_N_ENDS)
-			occurs[TALLY_STACK_END(stacks[i].flags)] = true;
-	for (uint32_t end = 0; r == 0 && end < TALLY_N_ENDS; end++) {
-		struct profile_frame frame = {
-			.is = { .name = tally_end_frame(end),
-				.object = NAMES_NONE,
-				.flags = NAMES_FRAME_UNWIND },
-		};
-
-		view->end_frames[end] = INDEX_NONE;
-		if (occurs[end] && frame.is.name)
-			r = intern_frame(view, &frame, &view->end_frames[end]);
-	}
-	return r;
-}
-
-static int intern_frames(struct view *view, const struct names *names)
-{
-	uint32_t n = tally_n_addresses(view->tally), n_named = names_n_addresses(names);
-	uint64_t at = 0, total = (uint64_t)names_n_frames(names) + n;
-	int r = 0;
-
-	view->frame_of = reallocarray(NULL, total + 1, sizeof(*view->frame_of));
-	if (!view->frame_of)
-		return -ENOMEM;
-	if (names_n_frames(names) != n_named) {
-		view->first_of = reallocarray(NULL, (size_t)n + 1, sizeof(*view->first_of));
-		if (!view->first_of)
-			return -ENOMEM;
-	}
-	for (uint32_t i = 0; r == 0 && i < n; i++) {
-		if (view->first_of)
-			view->first_of[i] = at;
-		r = intern_address(view, names, i, view->frame_of + at);
-		at += i < n_named ? names_address(names, i).n : 1;
-	}
-	if (view->first_of)
-		view->first_of[n] = at;
-	return r;
-}
-
 static uint64_t hash_stack(const struct view *view, const struct view_stack *stack)
 {
 	return hash_bytes(view->stack_frames + stack->first, stack->n * sizeof(uint32_t)) ^
@@ -231,15 +22,14 @@ static uint32_t n_shown(const struct view *view, const struct tally_stack *stack
 	return n ? n : stack->n_frames;
 }
 
-/* Writes the frames of a stack of the tally from index `first` on. */
-static struct view_stack write_stack(const struct view *view, uint32_t stack, uint64_t first)
+/* Writes the frames of a stack of the tally, at most PROFILE_MAX_FRAMES. */
+static struct view_stack write_stack(const struct view *view, uint32_t stack, uint32_t *to)
 {
 	const struct tally_stack *from = &tally_stacks(view->tally)[stack];
 	const uint32_t *addresses = tally_frames(view->tally, from);
 	uint32_t end = TALLY_STACK_END(from->flags), n = 0, n_from = n_shown(view, from);
 	/* No format shows this flag. */
 	uint32_t flags = from->flags & ~(uint32_t)TALLY_STACK_ASSUMED;
-	uint32_t *to = view->stack_frames + first;
 
 	if (n_from < from->n_frames)
 		flags = 0;
@@ -261,26 +51,64 @@ static struct view_stack write_stack(const struct view *view, uint32_t stack, ui
 	}
 	if (end < TALLY_N_ENDS && view->end_frames[end] != INDEX_NONE && n < PROFILE_MAX_FRAMES)
 		to[n++] = view->end_frames[end];
-	return (struct view_stack){ .first = first, .n = n, .flags = flags };
+	return (struct view_stack){ .n = n, .flags = flags };
 }
 
-static bool same_stack(const struct view *view, const struct view_stack *a,
-		       const struct view_stack *b)
+struct view_stack view_read(const struct view *view, uint32_t id, uint32_t room[PROFILE_MAX_FRAMES],
+			    const uint32_t **ret_frames)
 {
-	return a->n == b->n && a->flags == b->flags && a->marks == b->marks &&
-	       memcmp(view->stack_frames + a->first, view->stack_frames + b->first,
-		      a->n * sizeof(uint32_t)) == 0;
+	if (view->filter) {
+		*ret_frames = view->stack_frames + view->stacks[id].first;
+		return view->stacks[id];
+	}
+	*ret_frames = room;
+	return write_stack(view, id, room);
 }
 
-/* Adds a new stack; its frames move to the end of the others */
-static int add_stack(struct view *view, struct view_stack stack, uint64_t hash)
+void view_expect_stack(const struct view *view, uint32_t id)
 {
-	int r;
+	if (view_has(view, id))
+		__builtin_prefetch(view->filter ? (const void *)&view->stacks[id]
+						: (const void *)&tally_stacks(view->tally)[id]);
+}
 
-	r = grow(&view->stacks, &view->stack_capacity, (size_t)view->n_stacks + 1);
-	if (r < 0)
-		return r;
-	r = index_add(&view->stack_index, hash, view->n_stacks);
+void view_expect_frames(const struct view *view, uint32_t id)
+{
+	const uint32_t *frames;
+	uint32_t n;
+
+	if (!view_has(view, id))
+		return;
+	if (view->filter) {
+		frames = view->stack_frames + view->stacks[id].first;
+		n = view->stacks[id].n;
+	} else {
+		const struct tally_stack *stack = &tally_stacks(view->tally)[id];
+
+		frames = tally_frames(view->tally, stack);
+		n = stack->n_frames;
+	}
+	__builtin_prefetch(frames);
+	if (n > 16)
+		__builtin_prefetch(frames + 16);
+}
+
+static bool same_stack(const struct view *view, uint32_t known, const struct view_stack *written)
+{
+	const uint32_t *frames = view->stack_frames + written->first, *known_frames;
+	uint32_t room[PROFILE_MAX_FRAMES];
+	struct view_stack stack = view_read(view, known, room, &known_frames);
+
+	return stack.n == written->n && stack.flags == written->flags &&
+	       stack.marks == written->marks &&
+	       memcmp(known_frames, frames, stack.n * sizeof(*frames)) == 0;
+}
+
+/* Stores a new stack; its frames move to the end of the others. */
+static int store_stack(struct view *view, struct view_stack stack)
+{
+	int r = grow(&view->stacks, &view->stack_capacity, (size_t)view->n_stacks + 1);
+
 	if (r < 0)
 		return r;
 	if (stack.first != view->n_stack_frames)
@@ -292,20 +120,26 @@ static int add_stack(struct view *view, struct view_stack stack, uint64_t hash)
 	return 0;
 }
 
+/* `of`: the stack of the tally. */
 static int intern_stack(struct view *view, const struct view_stack *written, uint64_t hash,
-			uint32_t *ret_id)
+			uint32_t of, uint32_t *ret_id)
 {
+	uint32_t id = view->filter ? view->n_stacks : of;
 	struct index_cursor cursor;
+	int r;
 
 	for (uint32_t at = index_first(&view->stack_index, hash, &cursor); at != INDEX_NONE;
 	     at = index_next(&view->stack_index, &cursor)) {
-		if (same_stack(view, &view->stacks[at], written)) {
+		if (same_stack(view, at, written)) {
 			*ret_id = at;
 			return 0;
 		}
 	}
-	*ret_id = view->n_stacks;
-	return add_stack(view, *written, hash);
+	r = index_add(&view->stack_index, hash, id);
+	if (r == 0 && view->filter)
+		r = store_stack(view, *written);
+	*ret_id = id;
+	return r;
 }
 
 /* How many stacks are written before the first is looked up, so that prefetches arrive in time. */
@@ -322,7 +156,8 @@ static int intern_batch(struct view *view, const uint32_t *stacks, uint32_t n, u
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < n; i++) {
-		written[i] = write_stack(view, stacks[i], end);
+		written[i] = write_stack(view, stacks[i], view->stack_frames + end);
+		written[i].first = end;
 		if (view->filter)
 			view_filter_stack(view, &written[i], ids == view->whole_of);
 		end += written[i].n;
@@ -330,7 +165,7 @@ static int intern_batch(struct view *view, const uint32_t *stacks, uint32_t n, u
 		index_prefetch(&view->stack_index, hashes[i]);
 	}
 	for (uint32_t i = 0; r == 0 && i < n; i++)
-		r = intern_stack(view, &written[i], hashes[i], &ids[stacks[i]]);
+		r = intern_stack(view, &written[i], hashes[i], stacks[i], &ids[stacks[i]]);
 	return r;
 }
 
@@ -389,16 +224,35 @@ int view_make(struct view *view, const struct tally *tally, const struct names *
 	*view = (struct view){ .tally = tally, .names = names, .flags = flags, .filter = filter };
 	r = filter ? begin_filter(view) : 0;
 	if (r == 0)
-		r = intern_ends(view);
-	if (r < 0)
-		return r;
-	r = intern_frames(view, names);
+		r = view_intern_frames(view);
 	if (r < 0)
 		return r;
 	r = intern_stacks(view, &view->stack_of);
 	if (r == 0 && frame_filter_has(filter, FRAME_FILTER_SHOW_FROM))
 		r = intern_stacks(view, &view->whole_of);
 	return r;
+}
+
+void view_end_interning(struct view *view)
+{
+	index_free(&view->frame_index);
+	index_free(&view->stack_index);
+	if (view->filter)
+		return;
+	free(view->stack_frames);
+	view->stack_frames = NULL;
+	view->n_stack_frames = view->stack_frame_capacity = 0;
+}
+
+void view_settle(struct view *view)
+{
+	free(view->stack_of);
+	free(view->whole_of);
+	free(view->marks);
+	frame_marks_free(view->look);
+	view->stack_of = view->whole_of = NULL;
+	view->marks = NULL;
+	view->look = NULL;
 }
 
 void view_clear(struct view *view)

@@ -61,14 +61,17 @@ int waker_list_make(const struct profile *profile, struct waker_list *ret_list)
 	own(making_clear) struct making making = { 0 };
 
 	for (uint32_t i = 0; i < profile->n_entries; i++) {
-		const struct profile_entry *entry = &profile->entries[i];
-		struct entry_parts parts = entry_parts(profile, entry);
+		struct profile_entry entry;
+		struct entry_parts parts;
 		int r;
+
+		profile_read(profile, &profile->entries[i], &entry);
+		parts = entry_parts(profile, &entry);
 
 		if (parts.waker_name == ENTRY_NO_FRAME)
 			continue;
 		r = add(&making, parts.waker_name, entry_waker_frame(profile, &parts),
-			entry->count);
+			entry.is->count);
 		if (r < 0)
 			return r;
 	}
