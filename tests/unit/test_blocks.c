@@ -154,6 +154,83 @@ static void test_grow_first(void **state)
 	assert_true(n_waits > 5 && n_waits < 20);
 }
 
+enum { N_ALL = 4 * WIRE_SEGMENT_BLOCKS - 1, MOST_MAPPED = 32 * UNWIND_WINDOW_BLOCKS };
+
+/* Few blocks are mapped at a time, whatever was written, and each has what was written to it. */
+static void test_few_are_mapped(void **state)
+{
+	struct fixture *place = *state;
+	uint32_t ids[N_ALL];
+
+	assert_int_equal(blocks_take(place->blocks, N_ALL, 0, ids), 0);
+	for (uint32_t i = 0; i < N_ALL; i++) {
+		uint32_t *block = blocks_hold(place->blocks, ids[i]);
+
+		assert_int_equal(*block, 0);
+		*block = ids[i];
+		blocks_drop(place->blocks, ids[i]);
+		assert_true(usage(place->blocks).mapped <= MOST_MAPPED);
+	}
+	for (uint32_t i = 0; i < N_ALL; i++) {
+		uint32_t id = ids[i * 331 % N_ALL];
+
+		assert_int_equal(*(uint32_t *)blocks_hold(place->blocks, id), id);
+		blocks_drop(place->blocks, id);
+	}
+	assert_int_equal(usage(place->blocks).mapped, MOST_MAPPED);
+}
+
+/* A block that is held stays where it is; so do those of blocks_at() until they are settled. */
+static void test_used_stay_mapped(void **state)
+{
+	struct fixture *place = *state;
+	uint32_t ids[N_ALL], *held, *at[N_ALL];
+
+	assert_int_equal(blocks_take(place->blocks, N_ALL, 0, ids), 0);
+	held = blocks_hold(place->blocks, ids[0]);
+	*held = 4711;
+	for (uint32_t i = 1; i < N_ALL; i++) {
+		at[i] = blocks_at(place->blocks, ids[i]);
+		*at[i] = i;
+	}
+	assert_int_equal(usage(place->blocks).mapped, N_ALL + 1);
+	for (uint32_t i = 1; i < N_ALL; i++)
+		assert_int_equal(*at[i], i);
+	blocks_settle(place->blocks);
+	assert_int_equal(usage(place->blocks).mapped, MOST_MAPPED);
+	for (uint32_t i = N_ALL - 1; i > 0; i--) {
+		assert_int_equal(*(uint32_t *)blocks_hold(place->blocks, ids[i]), i);
+		blocks_drop(place->blocks, ids[i]);
+	}
+	assert_int_equal(*held, 4711);
+	assert_ptr_equal(blocks_hold(place->blocks, ids[0]), held);
+	blocks_drop(place->blocks, ids[0]);
+	blocks_drop(place->blocks, ids[0]);
+}
+
+static void *fail_map(struct unwind_maps *maps, uint32_t first)
+{
+	(void)maps;
+	(void)first;
+	return NULL;
+}
+
+/* Without memory there is no pointer, and the next attempt succeeds. */
+static void test_no_memory(void **state)
+{
+	struct fixture *place = *state;
+	void *(*map)(struct unwind_maps *, uint32_t) = place->maps->map;
+	uint32_t id;
+
+	assert_int_equal(blocks_take(place->blocks, 1, 0, &id), 0);
+	place->maps->map = fail_map;
+	assert_null(blocks_hold(place->blocks, id));
+	assert_null(blocks_at(place->blocks, id));
+	place->maps->map = map;
+	assert_non_null(blocks_hold(place->blocks, id));
+	blocks_drop(place->blocks, id);
+}
+
 static void test_prepare(void **state)
 {
 	struct fixture *place = *state;
@@ -172,6 +249,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_grace, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_grow_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prepare, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_few_are_mapped, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_used_stay_mapped, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -203,6 +203,13 @@ static void test_stale(void **state)
 	table_release(blocks, &next);
 }
 
+static void *no_memory(struct unwind_maps *its_maps, uint32_t first)
+{
+	(void)its_maps;
+	(void)first;
+	return NULL;
+}
+
 static void test_too_big(void **state)
 {
 	struct blocks *small;
@@ -223,6 +230,14 @@ static void test_too_big(void **state)
 	blocks_usage(small, &usage);
 	assert_int_equal(usage.used, 201);
 	table_release(small, &tree);
+	assert_int_equal(blocks_wait_grace(small), 0);
+	/* What cannot be mapped is not packed, and keeps no block. */
+	blocks_free(small);
+	assert_int_equal(blocks_new(other, 1, &small), 0);
+	other->map = no_memory;
+	assert_int_equal(table_pack(small, rows, 200, numbers, 1, 0, &tree), -ENOMEM);
+	blocks_usage(small, &usage);
+	assert_int_equal(usage.used, 0);
 	blocks_free(small);
 	unwind_maps_close(other);
 	free(rows);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct retired_block {
@@ -11,13 +11,29 @@ struct retired_block {
 	uint32_t id;
 };
 
+/*
+ * Blocks that lie beside each other, which are mapped at once. Mapped memory of the kernel counts
+ * as memory of this process, so that few windows stay open that nobody uses.
+ */
+#define MAX_IDLE_WINDOWS 32u
+
+struct window {
+	char *memory;	/* NULL: it is not open */
+	uint64_t used;	/* the number of the last use */
+	uint64_t kept;	/* ... of the last use until blocks_settle(); 0: none */
+	uint32_t holds; /* pointers of blocks_hold() */
+};
+
 struct blocks {
 	struct unwind_maps *maps;
 	pthread_mutex_t lock;	 /* guards all below */
 	pthread_mutex_t growing; /* held while segments are added; taken before `lock` */
 	uint32_t max_segments, n_segments;
-	_Atomic(char *) segments[WIRE_MAX_SEGMENTS];
-	uint32_t *free; /* a stack with room for all blocks */
+	struct window *windows; /* all */
+	uint32_t *open;		/* the numbers of those that are; room for all */
+	uint32_t n_open;
+	uint64_t uses, settled; /* numbers of the last use, and of the last before a settle */
+	uint32_t *free;		/* a stack with room for all blocks */
 	uint32_t n_free;
 	struct retired_block *retired; /* a ring with room for all blocks, oldest first */
 	uint32_t first_retired, n_retired;
@@ -27,6 +43,11 @@ struct blocks {
 static uint32_t capacity(const struct blocks *blocks)
 {
 	return blocks->max_segments * WIRE_SEGMENT_BLOCKS - 1;
+}
+
+static uint32_t n_windows(const struct blocks *blocks)
+{
+	return blocks->max_segments * (WIRE_SEGMENT_BLOCKS / UNWIND_WINDOW_BLOCKS);
 }
 
 int blocks_new(struct unwind_maps *maps, uint64_t limit, struct blocks **ret_blocks)
@@ -44,7 +65,9 @@ int blocks_new(struct unwind_maps *maps, uint64_t limit, struct blocks **ret_blo
 							    : 1;
 	blocks->free = calloc(capacity(blocks), sizeof(*blocks->free));
 	blocks->retired = calloc(capacity(blocks), sizeof(*blocks->retired));
-	if (!blocks->free || !blocks->retired) {
+	blocks->windows = calloc(n_windows(blocks), sizeof(*blocks->windows));
+	blocks->open = calloc(n_windows(blocks), sizeof(*blocks->open));
+	if (!blocks->free || !blocks->retired || !blocks->windows || !blocks->open) {
 		blocks_free(blocks);
 		return -ENOMEM;
 	}
@@ -56,28 +79,132 @@ void blocks_free(struct blocks *blocks)
 {
 	if (!blocks)
 		return;
+	for (uint32_t i = 0; i < blocks->n_open; i++)
+		blocks->maps->unmap(blocks->maps, blocks->windows[blocks->open[i]].memory);
 	pthread_mutex_destroy(&blocks->lock);
 	pthread_mutex_destroy(&blocks->growing);
 	free(blocks->free);
 	free(blocks->retired);
+	free(blocks->windows);
+	free(blocks->open);
 	free(blocks);
 }
 
-void *blocks_at(const struct blocks *blocks, uint32_t id)
+/* ---- windows; the lock is held ---- */
+
+static bool is_idle(const struct blocks *blocks, const struct window *window)
 {
-	return blocks->segments[id / WIRE_SEGMENT_BLOCKS] +
-	       (size_t)(id % WIRE_SEGMENT_BLOCKS) * WIRE_BLOCK_SIZE;
+	return window->holds == 0 && window->kept <= blocks->settled;
 }
+
+/* Closes the idle window that was used least recently. False: there is none. */
+static bool close_one(struct blocks *blocks)
+{
+	uint32_t oldest = blocks->n_open;
+	struct window *window;
+
+	for (uint32_t i = 0; i < blocks->n_open; i++) {
+		window = &blocks->windows[blocks->open[i]];
+		if (is_idle(blocks, window) &&
+		    (oldest == blocks->n_open ||
+		     window->used < blocks->windows[blocks->open[oldest]].used))
+			oldest = i;
+	}
+	if (oldest == blocks->n_open)
+		return false;
+	window = &blocks->windows[blocks->open[oldest]];
+	blocks->maps->unmap(blocks->maps, window->memory);
+	window->memory = NULL;
+	blocks->open[oldest] = blocks->open[--blocks->n_open];
+	return true;
+}
+
+/* The window with a block, open; NULL when out of memory. */
+static struct window *use_window(struct blocks *blocks, uint32_t id)
+{
+	uint32_t number = id / UNWIND_WINDOW_BLOCKS;
+	struct window *window = &blocks->windows[number];
+
+	if (!window->memory) {
+		if (blocks->n_open >= MAX_IDLE_WINDOWS)
+			close_one(blocks);
+		window->memory = blocks->maps->map(blocks->maps, number * UNWIND_WINDOW_BLOCKS);
+		if (!window->memory)
+			return NULL;
+		blocks->open[blocks->n_open++] = number;
+	}
+	window->used = ++blocks->uses;
+	return window;
+}
+
+static void *block_in(const struct window *window, uint32_t id)
+{
+	return window->memory + (size_t)(id % UNWIND_WINDOW_BLOCKS) * WIRE_BLOCK_SIZE;
+}
+
+/* ---- the memory of blocks ---- */
+
+void *blocks_hold(struct blocks *blocks, uint32_t id)
+{
+	struct window *window;
+	void *memory = NULL;
+
+	pthread_mutex_lock(&blocks->lock);
+	window = use_window(blocks, id);
+	if (window) {
+		window->holds++;
+		memory = block_in(window, id);
+	}
+	pthread_mutex_unlock(&blocks->lock);
+	return memory;
+}
+
+void blocks_drop(struct blocks *blocks, uint32_t id)
+{
+	pthread_mutex_lock(&blocks->lock);
+	blocks->windows[id / UNWIND_WINDOW_BLOCKS].holds--;
+	pthread_mutex_unlock(&blocks->lock);
+}
+
+void *blocks_at(struct blocks *blocks, uint32_t id)
+{
+	struct window *window;
+	void *memory = NULL;
+
+	pthread_mutex_lock(&blocks->lock);
+	window = use_window(blocks, id);
+	if (window) {
+		window->kept = window->used;
+		memory = block_in(window, id);
+	}
+	pthread_mutex_unlock(&blocks->lock);
+	return memory;
+}
+
+void blocks_settle(struct blocks *blocks)
+{
+	pthread_mutex_lock(&blocks->lock);
+	blocks->settled = blocks->uses;
+	while (blocks->n_open > MAX_IDLE_WINDOWS && close_one(blocks))
+		;
+	pthread_mutex_unlock(&blocks->lock);
+}
+
+/* ---- which blocks are free ---- */
 
 /* Makes retired blocks free whose grace period is over; the lock is held. */
 static void collect(struct blocks *blocks)
 {
 	while (blocks->n_retired) {
 		struct retired_block *oldest = &blocks->retired[blocks->first_retired];
+		struct window *window;
 
 		if (oldest->stamp >= blocks->over)
 			break;
-		*(uint32_t *)blocks_at(blocks, oldest->id) = 0;
+		window = use_window(blocks, oldest->id);
+		if (!window)
+			break;
+		*(uint32_t *)block_in(window, oldest->id) = 0;
 		blocks->free[blocks->n_free++] = oldest->id;
 		blocks->first_retired = (blocks->first_retired + 1) % capacity(blocks);
 		blocks->n_retired--;
@@ -92,7 +219,6 @@ static int add_segments(struct blocks *blocks, uint32_t n)
 {
 	uint32_t first = blocks->n_segments, capacity = blocks->max_segments - first;
 	uint32_t wanted = (n + WIRE_SEGMENT_BLOCKS) / WIRE_SEGMENT_BLOCKS;
-	own(own_free) void **memory = NULL;
 	int r;
 
 	if (wanted < first / 4)
@@ -101,17 +227,13 @@ static int add_segments(struct blocks *blocks, uint32_t n)
 		wanted = capacity;
 	if (wanted == 0)
 		return -ENOSPC;
-	memory = calloc(wanted, sizeof(*memory));
-	if (!memory)
-		return -ENOMEM;
-	r = blocks->maps->add_segments(blocks->maps, first, wanted, memory);
+	r = blocks->maps->add_segments(blocks->maps, first, wanted);
 	if (r < 0)
 		return r;
 	pthread_mutex_lock(&blocks->lock);
 	for (uint32_t i = wanted; i-- > 0;) {
 		uint32_t id = (first + i) * WIRE_SEGMENT_BLOCKS;
 
-		blocks->segments[first + i] = memory[i];
 		for (uint32_t j = WIRE_SEGMENT_BLOCKS; j-- > 0;) {
 			if (id + j != WIRE_NO_BLOCK)
 				blocks->free[blocks->n_free++] = id + j;
@@ -242,6 +364,7 @@ void blocks_usage(struct blocks *blocks, struct blocks_usage *ret_usage)
 		.limit = capacity(blocks),
 		.allocated = blocks->n_segments * WIRE_SEGMENT_BLOCKS - (blocks->n_segments > 0),
 		.retired = blocks->n_retired,
+		.mapped = blocks->n_open * UNWIND_WINDOW_BLOCKS,
 	};
 	ret_usage->used = ret_usage->allocated - blocks->n_free - blocks->n_retired;
 	pthread_mutex_unlock(&blocks->lock);

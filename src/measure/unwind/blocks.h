@@ -35,8 +35,17 @@ DEFINE_OWN(struct blocks, blocks_free)
 int blocks_take(struct blocks *blocks, uint32_t n, uint32_t spare, uint32_t *ret_ids);
 void blocks_give(struct blocks *blocks, const uint32_t *ids, uint32_t n);
 
-/* The memory of a block that was taken: WIRE_BLOCK_SIZE bytes, valid as long as the pool. */
-void *blocks_at(const struct blocks *blocks, uint32_t id);
+/*
+ * The memory of a block that was taken: WIRE_BLOCK_SIZE bytes. The blocks are the kernel's, and are
+ * mapped while they are used: each pointer of blocks_hold() until blocks_drop() of the same block.
+ * For the thread that calls blocks_settle(), those of blocks_at() are valid until then. NULL when
+ * out of memory.
+ */
+void *blocks_hold(struct blocks *blocks, uint32_t id);
+void blocks_drop(struct blocks *blocks, uint32_t id);
+void *blocks_at(struct blocks *blocks, uint32_t id);
+/* Ends the validity of all pointers of blocks_at(). */
+void blocks_settle(struct blocks *blocks);
 
 /*
  * Makes `n` blocks free ahead of need: adds segments, or waits for a grace period. 0, -ENOSPC (over
@@ -56,6 +65,7 @@ struct blocks_usage {
 	uint32_t allocated; /* in segments that were added, without block 0 */
 	uint32_t used;
 	uint32_t retired; /* given back, and waiting for a grace period */
+	uint32_t mapped;
 };
 void blocks_usage(struct blocks *blocks, struct blocks_usage *ret_usage);
 

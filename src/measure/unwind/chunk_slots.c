@@ -52,7 +52,7 @@ struct wire_mapping *chunk_slots_at(const struct chunk_slots *slots, const struc
 {
 	struct wire_mappings *mappings = blocks_at(slots->blocks, chunk->block);
 
-	return &mappings->slots[chunk->slot];
+	return mappings ? &mappings->slots[chunk->slot] : NULL;
 }
 
 uint32_t chunk_slots_retired(const struct chunk_slots *slots)
@@ -80,7 +80,8 @@ static void release(struct chunk_slots *slots, const struct wire_chunk *chunk)
 	struct slot_block *block = slots->at;
 	struct wire_chunk_head *head = (void *)chunk_slots_at(slots, chunk);
 
-	head->owner = 0;
+	if (head)
+		head->owner = 0; /* else no walk can come here any more, either */
 	while (block->id != chunk->block)
 		block++;
 	memset(&block->used[chunk->slot], false, chunk->n + 1u);

@@ -22,7 +22,7 @@ void chunk_slots_free(struct chunk_slots *slots);
  */
 int chunk_slots_take(struct chunk_slots *slots, uint16_t n, struct wire_chunk *ret_chunk);
 void chunk_slots_give(struct chunk_slots *slots, const struct wire_chunk *chunk);
-/* The slot of the chunk's head (struct wire_chunk_head); the mappings follow. */
+/* The slot of the chunk's head (struct wire_chunk_head); the mappings follow. As blocks_at(). */
 struct wire_mapping *chunk_slots_at(const struct chunk_slots *slots,
 				    const struct wire_chunk *chunk);
 

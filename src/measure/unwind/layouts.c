@@ -176,12 +176,14 @@ static uint64_t *word_of(struct wire_mapping *mapping)
 	return (uint64_t *)(void *)&mapping->root;
 }
 
-static void fill(struct layouts *layouts, const struct layout *layout,
-		 const struct wire_chunk *chunk, const struct layout_range *ranges)
+static int fill(struct layouts *layouts, const struct layout *layout,
+		const struct wire_chunk *chunk, const struct layout_range *ranges)
 {
 	struct wire_mapping *slot = chunk_slots_at(layouts->slots, chunk);
 	struct wire_chunk_head head = { .owner = layout->wire.owner, .n = chunk->n };
 
+	if (!slot)
+		return -ENOMEM;
 	memcpy(slot, &head, sizeof(head));
 	for (uint32_t i = 0; i < chunk->n; i++) {
 		slot++;
@@ -192,6 +194,7 @@ static void fill(struct layouts *layouts, const struct layout *layout,
 		};
 		*word_of(slot) = as_word(reference_of(layouts, &ranges[i]));
 	}
+	return 0;
 }
 
 static int take_chunk(struct layouts *layouts, uint16_t n, struct wire_chunk *ret_chunk)
@@ -226,7 +229,9 @@ static int write_chunks(struct layouts *layouts, struct layout *layout)
 			return r;
 		chunk->first = layout->ranges[done].start;
 		layout->wire.n_chunks++;
-		fill(layouts, layout, chunk, &layout->ranges[done]);
+		r = fill(layouts, layout, chunk, &layout->ranges[done]);
+		if (r < 0)
+			return r;
 		done += n;
 	}
 	return 0;
@@ -287,12 +292,13 @@ static void refresh(struct layouts *layouts, struct layout *layout)
 
 	for (uint32_t i = 0; i < layout->wire.n_chunks; i++) {
 		const struct wire_chunk *chunk = &layout->wire.chunks[i];
-		struct wire_mapping *slot = chunk_slots_at(layouts->slots, chunk) + 1;
+		struct wire_mapping *slot = chunk_slots_at(layouts->slots, chunk);
 
-		for (uint32_t j = 0; j < chunk->n; j++, slot++, range++) {
+		for (uint32_t j = 0; j < chunk->n; j++, range++) {
 			uint64_t word = as_word(reference_of(layouts, range));
 
-			if (*word_of(slot) != word)
+			/* Without memory it keeps a table of which no block has the owner. */
+			if (slot && *word_of(++slot) != word)
 				__atomic_store_n(word_of(slot), word, __ATOMIC_RELEASE);
 		}
 	}

@@ -56,45 +56,84 @@ static uint32_t fill_leaf(struct wire_leaf *leaf, uint32_t owner, const struct u
 	return taken;
 }
 
-/* The address of the first row below a block. */
-static uint32_t first_key(const struct blocks *blocks, uint32_t id)
-{
-	const struct wire_block_header *header = blocks_at(blocks, id);
+/* A block, and the address of the first row in it or below it. */
+struct child {
+	uint32_t id, key;
+};
 
-	return header->level ? ((const struct wire_inner *)header)->keys[0] : header->base;
-}
-
-/* Fills a level of inner blocks over `n` children; returns how many blocks. */
-static uint32_t fill_level(const struct blocks *blocks, uint32_t owner, uint16_t level,
-			   const uint32_t *children, uint32_t n, const uint32_t *ids)
+/* Fills a level of inner blocks over `n` children. They become the children of the next level, at
+ * the beginning of the list; *ret_n: how many. 0 or -ENOMEM. */
+static int fill_level(struct blocks *blocks, uint32_t owner, uint16_t level, struct child *children,
+		      uint32_t n, const uint32_t *ids, uint32_t *ret_n)
 {
 	uint32_t made = 0;
 
 	for (uint32_t first = 0; first < n; made++) {
-		struct wire_inner *inner = blocks_at(blocks, ids[made]);
+		struct wire_inner *inner = blocks_hold(blocks, ids[made]);
+		struct child parent = { ids[made], children[first].key };
 		uint32_t taken = n - first;
 
+		if (!inner)
+			return -ENOMEM;
 		if (taken > WIRE_INNER_CHILDREN)
 			taken = WIRE_INNER_CHILDREN;
 		for (uint32_t i = 0; i < taken; i++) {
-			inner->keys[i] = first_key(blocks, children[first + i]);
-			inner->children[i] = children[first + i];
+			inner->keys[i] = children[first + i].key;
+			inner->children[i] = children[first + i].id;
 		}
 		inner->header = (struct wire_block_header){
 			.owner = owner,
 			.n = (uint16_t)taken,
 			.level = level,
 		};
+		blocks_drop(blocks, ids[made]);
 		first += taken;
+		children[made] = parent; /* behind those that were read */
 	}
-	return made;
+	*ret_n = made;
+	return 0;
+}
+
+/* Fills the leaves, and lists them. 0 or -ENOMEM. */
+static int fill_leaves(struct blocks *blocks, uint32_t owner, const struct unwind_row *rows,
+		       uint32_t n, const uint16_t *numbers, const uint32_t *ids,
+		       struct child *children)
+{
+	for (uint32_t done = 0; done < n; ids++, children++) {
+		struct wire_leaf *leaf = blocks_hold(blocks, *ids);
+
+		if (!leaf)
+			return -ENOMEM;
+		*children = (struct child){ *ids, rows[done].address };
+		done += fill_leaf(leaf, owner, &rows[done], n - done, numbers);
+		blocks_drop(blocks, *ids);
+	}
+	return 0;
+}
+
+/* Fills the blocks `ids`: the leaves, then the levels above, the root last. */
+static int fill_tree(struct blocks *blocks, uint32_t owner, const struct unwind_row *rows,
+		     uint32_t n, const uint16_t *numbers, const uint32_t *ids, uint32_t leaves)
+{
+	own(own_free) struct child *children = malloc(leaves * sizeof(*children));
+	uint32_t level_n = leaves;
+	int r;
+
+	if (!children)
+		return -ENOMEM;
+	r = fill_leaves(blocks, owner, rows, n, numbers, ids, children);
+	ids += leaves;
+	for (uint16_t level = 1; r == 0 && level_n > 1; level++) {
+		r = fill_level(blocks, owner, level, children, level_n, ids, &level_n);
+		ids += level_n;
+	}
+	return r;
 }
 
 int table_pack(struct blocks *blocks, const struct unwind_row *rows, uint32_t n,
 	       const uint16_t *numbers, uint32_t owner, uint32_t spare, struct table_tree *ret_tree)
 {
-	uint32_t leaves = count_leaves(rows, n), total = table_blocks(rows, n), done = 0;
-	uint32_t begin = 0, level_n = leaves;
+	uint32_t leaves = count_leaves(rows, n), total = table_blocks(rows, n);
 	own(own_free) uint32_t *ids = NULL;
 	int r;
 
@@ -108,14 +147,10 @@ int table_pack(struct blocks *blocks, const struct unwind_row *rows, uint32_t n,
 	r = blocks_take(blocks, total, spare, ids);
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < leaves; i++)
-		done += fill_leaf(blocks_at(blocks, ids[i]), owner, &rows[done], n - done, numbers);
-	for (uint16_t level = 1; level_n > 1; level++) {
-		uint32_t made = fill_level(blocks, owner, level, &ids[begin], level_n,
-					   &ids[begin + level_n]);
-
-		begin += level_n;
-		level_n = made;
+	r = fill_tree(blocks, owner, rows, n, numbers, ids, leaves);
+	if (r < 0) {
+		blocks_give(blocks, ids, total);
+		return r;
 	}
 	*ret_tree = (struct table_tree){
 		.owner = owner,

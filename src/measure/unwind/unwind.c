@@ -154,8 +154,10 @@ static void refresh(void *context)
 int unwind_update(struct unwind *unwind, struct error *err)
 {
 	uint64_t now = monotonic_ns();
-	int r = process_tables_flush(unwind->processes, now, err);
+	int r;
 
+	blocks_settle(unwind->blocks);
+	r = process_tables_flush(unwind->processes, now, err);
 	if (r == 0)
 		r = tables_update(unwind->tables, now, refresh, unwind, err);
 	layouts_refresh(&unwind->layouts);

@@ -7,21 +7,21 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "base/own.h"
 #include "base/thread.h"
 
-#define RULES_SIZE (WIRE_MAX_RULES * sizeof(struct wire_rule))
-
 struct kernel_maps {
 	struct unwind_maps maps;
 	struct unwind_maps_fds fds; /* borrowed */
 	__u64 *changes;		    /* unwind_changes, borrowed */
-	struct wire_rule *rules;    /* the map's memory; NULL: not mapped */
 	int waiting_inner, waiting; /* a map of maps that is updated in order to wait */
-	void *memory[WIRE_MAX_SEGMENTS];
+	/* Descriptors, by which parts of segments are mapped. Those are set before a block of the
+	 * segment is known, and stay. */
+	int segments[WIRE_MAX_SEGMENTS];
 	struct entry *entry; /* the last one, if it may still be under way */
 };
 
@@ -46,20 +46,11 @@ int unwind_maps_new_segment(void)
 struct entry {
 	int outer; /* borrowed */
 	uint32_t first, n;
-	int *fds;
+	int *fds; /* borrowed */
 	pthread_t thread;
 	atomic_bool over;
 	int r; /* once it is over */
 };
-
-static void entry_free(struct entry *entry)
-{
-	/* The outer map and our memory mapping keep the segments alive. */
-	for (uint32_t i = 0; i < entry->n; i++)
-		own_fd(&entry->fds[i]);
-	free(entry->fds);
-	free(entry);
-}
 
 static int update_all(const struct entry *entry)
 {
@@ -101,7 +92,7 @@ static int finish_entry(struct kernel_maps *maps)
 	maps->entry = NULL;
 	pthread_join(entry->thread, NULL);
 	r = entry->r;
-	entry_free(entry);
+	free(entry);
 	return r;
 }
 
@@ -113,7 +104,7 @@ static int begin_entry(struct kernel_maps *maps, struct entry *entry)
 	int r = thread_start(&entry->thread, enter, entry);
 
 	if (r < 0) {
-		entry_free(entry);
+		free(entry);
 		return r;
 	}
 	maps->entry = entry;
@@ -123,45 +114,19 @@ static int begin_entry(struct kernel_maps *maps, struct entry *entry)
 	return atomic_load(&entry->over) ? finish_entry(maps) : 0;
 }
 
-static struct entry *new_entry(const struct kernel_maps *maps, uint32_t first, uint32_t n)
+static int new_segments(int *fds, uint32_t n)
 {
-	struct entry *entry = calloc(1, sizeof(*entry));
-
-	if (!entry)
-		return NULL;
-	entry->fds = malloc(n * sizeof(*entry->fds));
-	if (!entry->fds) {
-		free(entry);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		entry->fds[i] = -1;
-	entry->outer = maps->fds.segments;
-	entry->first = first;
-	entry->n = n;
-	return entry;
-}
-
-static int new_segments(struct entry *entry, void **memory)
-{
-	for (uint32_t i = 0; i < entry->n; i++) {
-		entry->fds[i] = unwind_maps_new_segment();
-		if (entry->fds[i] < 0)
-			return entry->fds[i];
-		memory[i] = mmap(NULL, UNWIND_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-				 entry->fds[i], 0);
-		if (memory[i] == MAP_FAILED) {
-			memory[i] = NULL;
-			return -errno;
-		}
+	for (uint32_t i = 0; i < n; i++) {
+		fds[i] = unwind_maps_new_segment();
+		if (fds[i] < 0)
+			return fds[i];
 	}
 	return 0;
 }
 
-static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n, void **ret_memory)
+static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n)
 {
 	struct kernel_maps *maps = of(base);
-	own(own_free) void **memory = calloc(n, sizeof(*memory));
 	struct entry *entry;
 	int r;
 
@@ -170,27 +135,35 @@ static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n, vo
 	r = finish_entry(maps);
 	if (r < 0)
 		return r;
-	entry = new_entry(maps, first, n);
-	if (!memory || !entry) {
-		if (entry)
-			entry_free(entry);
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
 		return -ENOMEM;
-	}
-	r = new_segments(entry, memory);
+	*entry = (struct entry){
+		.outer = maps->fds.segments, .first = first, .n = n, .fds = &maps->segments[first]
+	};
+	r = new_segments(entry->fds, n);
 	if (r < 0)
-		entry_free(entry);
+		free(entry);
 	else
 		r = begin_entry(maps, entry);
-	if (r < 0) {
-		for (uint32_t i = 0; i < n; i++) {
-			if (memory[i])
-				munmap(memory[i], UNWIND_SEGMENT_SIZE);
-		}
-		return r;
-	}
-	memcpy(&maps->memory[first], memory, n * sizeof(*memory));
-	memcpy(ret_memory, memory, n * sizeof(*memory));
-	return 0;
+	for (uint32_t i = 0; r < 0 && i < n; i++)
+		own_fd(&maps->segments[first + i]);
+	return r;
+}
+
+static void *map(struct unwind_maps *base, uint32_t first)
+{
+	off_t at = (off_t)(first % WIRE_SEGMENT_BLOCKS) * WIRE_BLOCK_SIZE;
+	void *memory = mmap(NULL, UNWIND_WINDOW_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    of(base)->segments[first / WIRE_SEGMENT_BLOCKS], at);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void unmap(struct unwind_maps *base, void *memory)
+{
+	(void)base;
+	munmap(memory, UNWIND_WINDOW_SIZE);
 }
 
 /*
@@ -205,11 +178,23 @@ static int wait_grace(struct unwind_maps *base)
 	return bpf_map_update_elem(maps->waiting, &zero, &maps->waiting_inner, BPF_ANY);
 }
 
+/* Maps the pages of these rules only while it writes: mapped pages count as ours. */
 static int set_rules(struct unwind_maps *base, uint32_t first, const struct wire_rule *rules,
 		     uint32_t n)
 {
+	size_t begin = first * sizeof(*rules), size = n * sizeof(*rules);
+	size_t in_page = begin % (size_t)sysconf(_SC_PAGESIZE);
+	char *memory;
+
+	if (n == 0)
+		return 0;
+	memory = mmap(NULL, in_page + size, PROT_READ | PROT_WRITE, MAP_SHARED, of(base)->fds.rules,
+		      (off_t)(begin - in_page));
+	if (memory == MAP_FAILED)
+		return -errno;
 	/* No row refers to them yet. */
-	memcpy(of(base)->rules + first, rules, n * sizeof(*rules));
+	memcpy(memory + in_page, rules, size);
+	munmap(memory, in_page + size);
 	return 0;
 }
 
@@ -246,25 +231,11 @@ static void close_maps(struct unwind_maps *base)
 	struct kernel_maps *maps = of(base);
 
 	finish_entry(maps);
-	for (uint32_t i = 0; i < WIRE_MAX_SEGMENTS; i++) {
-		if (maps->memory[i])
-			munmap(maps->memory[i], UNWIND_SEGMENT_SIZE);
-	}
-	if (maps->rules)
-		munmap(maps->rules, RULES_SIZE);
+	for (uint32_t i = 0; i < WIRE_MAX_SEGMENTS; i++)
+		own_fd(&maps->segments[i]);
 	own_fd(&maps->waiting_inner);
 	own_fd(&maps->waiting);
 	free(maps);
-}
-
-static int map_rules(struct kernel_maps *maps, int rules)
-{
-	void *memory = mmap(NULL, RULES_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, rules, 0);
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	maps->rules = memory;
-	return 0;
 }
 
 int unwind_maps_kernel(const struct unwind_maps_fds *fds, __u64 *changes,
@@ -273,12 +244,13 @@ int unwind_maps_kernel(const struct unwind_maps_fds *fds, __u64 *changes,
 	LIBBPF_OPTS(bpf_map_create_opts, options);
 	own(own_unwind_maps_close) struct unwind_maps *opened = NULL;
 	struct kernel_maps *maps = calloc(1, sizeof(*maps));
-	int r;
 
 	if (!maps)
 		return -ENOMEM;
 	*maps = (struct kernel_maps){
 		.maps = { .add_segments = add_segments,
+			  .map = map,
+			  .unmap = unmap,
 			  .wait_grace = wait_grace,
 			  .set_rules = set_rules,
 			  .set_process = set_process,
@@ -291,10 +263,8 @@ int unwind_maps_kernel(const struct unwind_maps_fds *fds, __u64 *changes,
 		.waiting_inner = -1,
 		.waiting = -1,
 	};
+	memset(maps->segments, 0xff, sizeof(maps->segments)); /* -1 */
 	opened = &maps->maps;
-	r = map_rules(maps, fds->rules);
-	if (r < 0)
-		return r;
 	maps->waiting_inner = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_wait", sizeof(uint32_t),
 					     sizeof(uint32_t), 1, NULL);
 	if (maps->waiting_inner < 0)

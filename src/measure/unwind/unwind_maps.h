@@ -3,8 +3,8 @@
  * Where the tables of bpf/unwind_wire.h are stored: for programs, in BPF maps
  * (unwind_maps_kernel()); tests store them in plain memory (tests/walks/in_memory/memory_maps.h).
  *
- * Several threads may call `wait_grace`; each other function is for one thread at a time. Must not
- * know: what is in a block.
+ * Several threads may call `wait_grace`, and one `map` or `unmap` at any time; each other function
+ * is for one thread at a time. Must not know: what is in a block.
  */
 #ifndef STACKTALLY_UNWIND_UNWIND_MAPS_H
 #define STACKTALLY_UNWIND_UNWIND_MAPS_H
@@ -14,17 +14,24 @@
 #include "base/own.h"
 #include "bpf/unwind_wire.h"
 
-#define UNWIND_SEGMENT_SIZE ((size_t)WIRE_SEGMENT_BLOCKS * WIRE_BLOCK_SIZE)
+#define UNWIND_SEGMENT_SIZE  ((size_t)WIRE_SEGMENT_BLOCKS * WIRE_BLOCK_SIZE)
+#define UNWIND_WINDOW_BLOCKS 16u /* 64 KiB: a page or more, and a part of a segment */
+#define UNWIND_WINDOW_SIZE   ((size_t)UNWIND_WINDOW_BLOCKS * WIRE_BLOCK_SIZE)
 
 /* All functions that return an int return 0 or a negative errno. */
 struct unwind_maps {
 	/*
-	 * Adds `n` segments of zeros with the numbers from `first` on, visible to walks. Gives
-	 * their memory, which is readable and writable until close(). May wait for the grace period
-	 * of the call before.
+	 * Adds `n` segments of zeros with the numbers from `first` on, visible to walks. May wait
+	 * for the grace period of the call before.
 	 */
-	int (*add_segments)(struct unwind_maps *maps, uint32_t first, uint32_t n,
-			    void **ret_memory);
+	int (*add_segments)(struct unwind_maps *maps, uint32_t first, uint32_t n);
+	/*
+	 * The memory of UNWIND_WINDOW_BLOCKS blocks from `first` on, a multiple of that number, in
+	 * a segment that was added; readable and writable until it is given to unmap(). NULL when
+	 * out of memory.
+	 */
+	void *(*map)(struct unwind_maps *maps, uint32_t first);
+	void (*unmap)(struct unwind_maps *maps, void *memory);
 	/* Waits for a grace period: until all walks that began before this call have ended. */
 	int (*wait_grace)(struct unwind_maps *maps);
 	int (*set_rules)(struct unwind_maps *maps, uint32_t first, const struct wire_rule *rules,

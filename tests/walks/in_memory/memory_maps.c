@@ -3,30 +3,47 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/own.h"
 
+/* Files in memory, which are mapped as BPF maps are: what was unmapped is no longer at its address.
+ */
 struct memory_maps {
 	struct unwind_maps maps;
-	void *segments[WIRE_MAX_SEGMENTS];
+	int segments[WIRE_MAX_SEGMENTS];
 };
 
-static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n, void **ret_memory)
+static int add_segments(struct unwind_maps *base, uint32_t first, uint32_t n)
 {
 	struct memory_maps *maps = (struct memory_maps *)base;
 
 	if (first >= WIRE_MAX_SEGMENTS || n > WIRE_MAX_SEGMENTS - first)
 		return -ENOSPC;
-	for (uint32_t i = 0; i < n; i++) {
-		if (!maps->segments[first + i])
-			maps->segments[first + i] =
-				aligned_alloc(WIRE_BLOCK_SIZE, UNWIND_SEGMENT_SIZE);
-		if (!maps->segments[first + i])
-			return -ENOMEM; /* the next call uses those that were allocated */
-		memset(maps->segments[first + i], 0, UNWIND_SEGMENT_SIZE);
-		ret_memory[i] = maps->segments[first + i];
+	for (uint32_t i = first; i < first + n; i++) {
+		own_fd(&maps->segments[i]); /* of a call that failed */
+		maps->segments[i] = memfd_create("segment", MFD_CLOEXEC);
+		if (maps->segments[i] < 0 || ftruncate(maps->segments[i], UNWIND_SEGMENT_SIZE) < 0)
+			return -errno;
 	}
 	return 0;
+}
+
+static void *map(struct unwind_maps *base, uint32_t first)
+{
+	struct memory_maps *maps = (struct memory_maps *)base;
+	void *memory = mmap(NULL, UNWIND_WINDOW_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			    maps->segments[first / WIRE_SEGMENT_BLOCKS],
+			    (off_t)(first % WIRE_SEGMENT_BLOCKS) * WIRE_BLOCK_SIZE);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void unmap(struct unwind_maps *maps, void *memory)
+{
+	(void)maps;
+	munmap(memory, UNWIND_WINDOW_SIZE);
 }
 
 /* Tests never walk while the maps change. */
@@ -77,7 +94,7 @@ static void close_maps(struct unwind_maps *base)
 	struct memory_maps *maps = (struct memory_maps *)base;
 
 	for (uint32_t i = 0; i < WIRE_MAX_SEGMENTS; i++)
-		free(maps->segments[i]);
+		own_fd(&maps->segments[i]);
 	free(maps);
 }
 
@@ -87,8 +104,11 @@ int memory_maps_new(struct unwind_maps **ret_maps)
 
 	if (!maps)
 		return -ENOMEM;
+	memset(maps->segments, 0xff, sizeof(maps->segments)); /* -1 */
 	maps->maps = (struct unwind_maps){
 		.add_segments = add_segments,
+		.map = map,
+		.unmap = unmap,
 		.wait_grace = wait_grace,
 		.set_rules = set_rules,
 		.set_process = set_process,
