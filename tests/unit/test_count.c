@@ -40,7 +40,7 @@ static void each_event_is_counted_once(void **state)
 	assert_int_equal(record->stack.n_kernel, 0);
 	assert_int_equal(record->stack.flags, 0);
 	assert_int_equal(record->stack.end, WIRE_END_FRAME_POINTER);
-	assert_int_equal(record->stack.reserved2, 0);
+	assert_int_equal(record->stack.unpaired, 0);
 	assert_int_equal(count_of(&record->stack.hash, 0), 1000);
 	assert_int_equal(count_of_all(), 1000);
 	assert_int_equal(counters().events, 1000);

@@ -181,7 +181,8 @@ static void functions_that_may_be_of_other_frames_are_not_told(void **state)
 	(void)state;
 	record.frames[KERNEL_FRAMES + 1] = WIRE_FRAME_SCRIPT | php | 0x123456;
 	record.frames[KERNEL_FRAMES + 2] = WIRE_FRAME_SCRIPT | php | 0x654321;
-	record.stack.flags = WIRE_STACK_PROGRAM | WIRE_STACK_UNPAIRED;
+	record.stack.flags = WIRE_STACK_PROGRAM;
+	record.stack.unpaired = WIRE_UNPAIRED(LANGUAGE_PHP);
 	seal(&record);
 	setup(&f, NULL);
 	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
@@ -190,6 +191,29 @@ static void functions_that_may_be_of_other_frames_are_not_told(void **state)
 	assert_int_equal(addresses[0].address, 0x1000);
 	assert_int_equal(addresses[1].address, php | WIRE_SCRIPT_UNMATCHED);
 	assert_int_equal(addresses[1].flags, TALLY_ADDRESS_SCRIPT);
+	teardown(&f);
+}
+
+static void functions_of_another_language_are_told(void **state)
+{
+	const uint64_t php = (uint64_t)LANGUAGE_PHP << WIRE_FRAME_LANGUAGE_SHIFT;
+	const uint64_t python = (uint64_t)LANGUAGE_PYTHON << WIRE_FRAME_LANGUAGE_SHIFT;
+	struct record record = record_of("php", 0x1000);
+	const struct tally_address *addresses;
+	struct fixture f;
+
+	(void)state;
+	record.frames[KERNEL_FRAMES + 1] = WIRE_FRAME_SCRIPT | python | 0x123456;
+	record.frames[KERNEL_FRAMES + 2] = WIRE_FRAME_SCRIPT | php | 0x654321;
+	record.stack.flags = WIRE_STACK_PROGRAM;
+	record.stack.unpaired = WIRE_UNPAIRED(LANGUAGE_PHP);
+	seal(&record);
+	setup(&f, NULL);
+	assert_int_equal(epoch_stacks_take(f.stacks, f.tally, &record, sizeof(record)), 0);
+	assert_int_equal(tally_n_addresses(f.tally), 3);
+	addresses = tally_addresses(f.tally);
+	assert_int_equal(addresses[1].address, python | 0x123456);
+	assert_int_equal(addresses[2].address, php | WIRE_SCRIPT_UNMATCHED);
 	teardown(&f);
 }
 
@@ -645,6 +669,7 @@ int main(void)
 		cmocka_unit_test(stacks_without_room_are_lost),
 		cmocka_unit_test(only_leaves_are_exact),
 		cmocka_unit_test(functions_that_may_be_of_other_frames_are_not_told),
+		cmocka_unit_test(functions_of_another_language_are_told),
 		cmocka_unit_test(names_are_filtered_with_wildcards),
 		cmocka_unit_test(a_hash_without_a_stack_is_an_error),
 		cmocka_unit_test(a_wrong_size_or_hash_is_refused),

@@ -171,6 +171,31 @@ static void test_run(void **state)
 	rest.runs = 0;
 }
 
+/* Runs of two interpreters: each has a list, from the innermost one on. */
+static void test_runs_of_several(void **state)
+{
+	uint64_t frames[1 + MAX_FRAMES] = { 1 };
+	const uint64_t second = 1ull << WIRE_RUN_OF_SHIFT;
+	struct finished_walk finished;
+
+	(void)state;
+	descend(DEPTH, (uint32_t)sizeof(stack) / 2);
+	const uint64_t sp = rest.walk.registers[UNWIND_SP];
+	const uint64_t never[] = { sp - 8, 1, 20, sp, 2 | second, 21, 22, sp, 1 | second, 23 };
+	const uint64_t cut[] = { sp - 8, 200, 20, sp, 2 | second, 21, 22 };
+
+	rest.runs = 10;
+	finished = finish_walk(unwind, layout, &rest, never, stack, frames + 1, MAX_FRAMES);
+	assert_true(frames[0] == 21 && frames[1] == 22);
+	assert_callers(frames + 2, finished.n - 1);
+	frames[0] = 1;
+	rest.runs = 7;
+	finished = finish_walk(unwind, layout, &rest, cut, stack, frames + 1, MAX_FRAMES);
+	assert_int_equal(frames[0], 1);
+	assert_callers(frames + 1, finished.n);
+	rest.runs = 0;
+}
+
 static void test_depth(void **state)
 {
 	uint64_t frames[MAX_FRAMES];
@@ -253,9 +278,10 @@ static void test_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),	 cmocka_unit_test(test_run),
-		cmocka_unit_test(test_depth),	 cmocka_unit_test(test_short_copies),
-		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_whole),		cmocka_unit_test(test_run),
+		cmocka_unit_test(test_runs_of_several), cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_short_copies),	cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -19,20 +19,20 @@ static void test_set(void **state)
 	struct idle_set set = { 0 };
 
 	(void)state;
-	assert_int_equal(idle_add(&set, 30, LANGUAGE_PERL), 0);
-	assert_int_equal(idle_add(&set, 10, LANGUAGE_PYTHON), 0);
-	assert_int_equal(idle_add(&set, 20, LANGUAGE_RUBY), 0);
-	assert_int_equal(idle_language(&set, 10), LANGUAGE_PYTHON);
-	assert_int_equal(idle_language(&set, 20), LANGUAGE_RUBY);
-	assert_int_equal(idle_language(&set, 30), LANGUAGE_PERL);
-	assert_int_equal(idle_language(&set, 9), LANGUAGE_NONE);
-	assert_int_equal(idle_language(&set, 15), LANGUAGE_NONE);
-	assert_int_equal(idle_language(&set, 31), LANGUAGE_NONE);
-	assert_int_equal(idle_take(&set, 15), LANGUAGE_NONE);
-	assert_int_equal(idle_take(&set, 20), LANGUAGE_RUBY);
-	assert_int_equal(idle_take(&set, 20), LANGUAGE_NONE);
-	assert_int_equal(idle_take(&set, 10), LANGUAGE_PYTHON);
-	assert_int_equal(idle_take(&set, 30), LANGUAGE_PERL);
+	assert_int_equal(idle_add(&set, 30, 1u << LANGUAGE_PERL), 0);
+	assert_int_equal(idle_add(&set, 10, 1u << LANGUAGE_PYTHON), 0);
+	assert_int_equal(idle_add(&set, 20, 1u << LANGUAGE_RUBY), 0);
+	assert_int_equal(idle_languages(&set, 10), 1u << LANGUAGE_PYTHON);
+	assert_int_equal(idle_languages(&set, 20), 1u << LANGUAGE_RUBY);
+	assert_int_equal(idle_languages(&set, 30), 1u << LANGUAGE_PERL);
+	assert_int_equal(idle_languages(&set, 9), 0);
+	assert_int_equal(idle_languages(&set, 15), 0);
+	assert_int_equal(idle_languages(&set, 31), 0);
+	assert_int_equal(idle_take(&set, 15), 0);
+	assert_int_equal(idle_take(&set, 20), 1u << LANGUAGE_RUBY);
+	assert_int_equal(idle_take(&set, 20), 0);
+	assert_int_equal(idle_take(&set, 10), 1u << LANGUAGE_PYTHON);
+	assert_int_equal(idle_take(&set, 30), 1u << LANGUAGE_PERL);
 	assert_int_equal(set.n, 0);
 	idle_clear(&set);
 }

@@ -116,7 +116,7 @@ static __always_inline void stack_clear(struct scratch *slot)
 	slot->stack.n_kernel = 0;
 	slot->stack.n_user = 0;
 	slot->stack.end = WIRE_END_NONE;
-	slot->stack.reserved2 = 0;
+	slot->stack.unpaired = 0;
 }
 
 /* Writes both stacks to the slot. Returns the hashed words: from `image` to the last frame. */

@@ -72,8 +72,10 @@ struct wire_interpreter {
  * as many frames, leaf first.
  */
 #define WIRE_RUN_FRAMES(word) ((word)&0xffff)
-#define WIRE_RUN_KEEP	      (1ull << 16) /* the evaluator's frame stays beside them */
-#define WIRE_RUNS_WORDS	      1536	   /* of all runs that are sent with an unfinished walk */
+#define WIRE_RUN_KEEP	      (1ull << 16)	 /* the evaluator's frame stays beside them */
+#define WIRE_RUN_OF(word)     ((word) >> 17 & 3) /* which interpreter of the process it is of */
+#define WIRE_RUN_OF_SHIFT     17
+#define WIRE_RUNS_WORDS	      1536 /* of all runs that are sent with an unfinished walk */
 
 /* Slots of the map `interpreted_switch`; the map `interpreted` has one. */
 enum { WIRE_INTERPRETED_SWITCH, WIRE_INTERPRETED_WAKING, WIRE_N_INTERPRETED };
@@ -165,6 +167,7 @@ enum wire_script_flags {
 				  << 2, /* Ruby: the class of the method stands before the label */
 };
 
+_Static_assert(N_LANGUAGES <= 9, "each has a bit in struct wire_stack's `unpaired`");
 _Static_assert(sizeof(struct wire_interpreter) == 24 + sizeof(struct wire_own),
 	       "the structures of each language have room");
 _Static_assert(sizeof(struct wire_script_place) == 32, "no padding");

@@ -8,6 +8,7 @@
 #define STACKTALLY_BPF_SCRATCH_BPF_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -56,10 +57,10 @@ struct cached_mapping {
 struct cached_layout {
 	__u32 tgid, layout;
 	__u64 changes; /* valid while unwind_changes has this value */
-	/* As in struct wire_process. */
+	/* As in struct wire_process: the first one, and how many there are. */
 	__u64 interpreter_bias;
 	__u32 interpreter;
-	__u32 reserved;
+	__u32 n_interpreters;
 };
 
 /*
@@ -149,7 +150,9 @@ struct known_script {
 /* Ids of functions whose names were sent. */
 #define SENT_SCRIPTS 512
 
-/* The walk of an interpreter's frames beside that of the native ones (languages/interpreter.bpf.h).
+/*
+ * The walk of interpreters' frames beside that of the native ones (languages/interpreter.bpf.h): of
+ * the one whose turn it is, where a process has several.
  */
 struct interpreter_walk {
 	/* Address in the evaluator's frame that ran the staged functions; 0: none are. See
@@ -160,30 +163,36 @@ struct interpreter_walk {
 	__u64 bias;	      /* see struct wire_process */
 	__u64 evaluator;      /* address of that function in the process, ... */
 	__u64 evaluator_size; /* ... and bytes */
-	__u64 seed;	      /* of ids, for this process */
-	__u64 id;	      /* of the function found last */
-	__u64 name, file;     /* its strings, ... */
-	__u64 scope;	      /* ... and the name of its class; 0: none */
-	__u64 content;	      /* tells it from functions that were at the same addresses before */
-	__u64 last_name, last_file; /* strings hashed last in this walk, and their hashes */
-	__u64 last_name_hash, last_file_hash;
-	__u32 line;
+	__u64 generated;      /* code that only the language can step from, and bytes of it */
+	__u64 generated_size;
+	__u64 seed;	  /* of ids, for this process */
 	__u32 n;	  /* functions of the run in frames[STAGED_AT...] */
-	__u32 n_native;	  /* native frames walked */
 	__u32 run_reason; /* enum wire_script_reason: why they are not known */
 	__u32 language;
-	__u32 reason;	    /* the same for evaluator frames without a run */
-	__u64 walk;	    /* counts walks */
-	__u32 ordered;	    /* runs have no anchors: the evaluators' frames get them in order */
-	__u32 missing;	    /* evaluators' frames that got none */
-	__u32 in_evaluator; /* the native frame that the merge is at */
-	__u32 may_lock;	    /* see may_lock() */
+	__u32 reason;  /* the same for evaluator frames without a run */
+	__u32 ordered; /* runs have no anchors: the evaluators' frames get them in order */
+	__u32 missing; /* evaluators' frames that got none */
+	__u32 number;  /* of the interpreter */
 	__u32 reserved;
-	__u32 repeats; /* the walk is done again: see languages/hooks.bpf.h */
 	union {
 		struct wire_own all;
 		LANGUAGES(LANGUAGE_OWN, LANGUAGES_NOTHING, LANGUAGES_NOTHING)
 	};
+	/* From here on it is of all interpreters, but for what walks of one language have. */
+	__u64 id;	  /* of the function found last */
+	__u64 name, file; /* its strings, ... */
+	__u64 scope;	  /* ... and the name of its class; 0: none */
+	__u64 content;	  /* tells it from functions that were at the same addresses before */
+	__u64 last_name, last_file; /* strings hashed last in this walk, and their hashes */
+	__u64 last_name_hash, last_file_hash;
+	__u64 watched_size; /* frames so far behind the evaluator's begin are not plain ones */
+	__u64 walk;	    /* counts walks */
+	__u32 line;
+	__u32 n_native;	    /* native frames walked */
+	__u32 in_evaluator; /* the native frame that the merge is at */
+	__u32 may_lock;	    /* see may_lock() */
+	__u32 repeats;	    /* the walk is done again: see languages/hooks.bpf.h */
+	__u32 reserved2;
 	struct frame_window window;
 	/* What walks of one language have; `language` is set before any of it is used. */
 	union {
@@ -204,6 +213,25 @@ struct interpreter_walk {
 #define STAGED_AT (6 * WIRE_MAX_DEPTH)
 /* Behind them a struct wire_script_place that is being sent. */
 #define LINES_AT (7 * WIRE_MAX_DEPTH)
+
+/* What struct interpreter_walk begins with is of one interpreter. */
+#define INTERP_OF_ONE offsetof(struct interpreter_walk, id)
+
+/*
+ * An interpreter of a process that has several, while it is another one's turn
+ * (languages/interp_turns.bpf.h).
+ */
+struct kept_interpreter {
+	/* As in struct interpreter_walk: what tells which native frames are its own. */
+	__u64 anchor, evaluator, evaluator_size, generated, generated_size;
+	__u32 is_generated; /* generated code may be, too */
+	__u32 watches;	    /* frames that are no interpreter's are to be seen */
+	__u64 walk[INTERP_OF_ONE / sizeof(__u64)];
+	union {
+		LANGUAGES(LANGUAGE_WALK, LANGUAGES_NOTHING, LANGUAGES_NOTHING)
+	};
+	__u64 staged[WIRE_MAX_DEPTH];
+};
 
 /* A return that is probed (bpf/return_probe.bpf.h): the kernel's struct return_instance. */
 struct pending_return {
@@ -229,6 +257,8 @@ struct scratch {
 	__u32 interpreter; /* of the process that is walked; 0: none */
 	__u32 rest_runs;   /* words behind struct wire_rest */
 	__u64 interpreter_bias;
+	__u32 n_interpreters; /* that are known of the process; the one above is the first */
+	__u32 turn;	      /* whose turn it is, if there are several */
 	struct asked_interpreter asked;
 	struct unwind_walk begun; /* the walk before its first step, where `asked` may be set */
 	__u32 walk_first, walk_n; /* frames of this walk (languages/interp_frames.bpf.h) */
@@ -250,6 +280,7 @@ struct scratch {
 	struct orc_rule orc_rules[1 << CACHED_ORC_BITS];
 	struct wire_event event; /* with expressions about it */
 	struct interpreter_walk interp;
+	struct kept_interpreter kept[WIRE_PROCESS_INTERPRETERS];
 } __attribute__((aligned(64)));
 
 _Static_assert(SCRATCH_WORDS >= 2 * WIRE_MAX_DEPTH, "two stacks have room");

@@ -11,7 +11,7 @@
 #include "bpf/scratch.bpf.h"
 #include "bpf/unwind_tables.bpf.h"
 
-/* The number of a process's layout; 0: not known. Sets the slot's interpreter, too. */
+/* The number of a process's layout; 0: not known. Sets the slot's interpreters, too. */
 static __always_inline __u32 layout_of(struct scratch *slot, __u32 tgid)
 {
 	__u64 changes = *(volatile __u64 *)&unwind_changes;
@@ -21,13 +21,15 @@ static __always_inline __u32 layout_of(struct scratch *slot, __u32 tgid)
 	if (cached->tgid != tgid || cached->changes != changes) {
 		process = look_up_process(tgid);
 		cached->layout = process ? process->owner : 0;
-		cached->interpreter = process ? process->interpreter : 0;
-		cached->interpreter_bias = process ? process->interpreter_bias : 0;
+		cached->n_interpreters = process ? process->n_interpreters : 0;
+		cached->interpreter = process ? process->interpreters[0].number : 0;
+		cached->interpreter_bias = process ? process->interpreters[0].bias : 0;
 		cached->tgid = tgid;
 		cached->changes = changes;
 	}
 	slot->interpreter = cached->interpreter;
 	slot->interpreter_bias = cached->interpreter_bias;
+	slot->n_interpreters = cached->n_interpreters;
 	return cached->layout;
 }
 

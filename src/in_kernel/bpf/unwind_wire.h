@@ -217,14 +217,22 @@ struct wire_chunk {
 
 #define WIRE_MAX_PROCESSES 8192
 
+/* An interpreter that a process has mapped (bpf/interpreter_wire.h). */
+struct wire_mapped_interpreter {
+	__u64 bias;   /* address in the process - address in the file */
+	__u32 number; /* of the interpreter */
+	__u32 reserved;
+};
+
+#define WIRE_PROCESS_INTERPRETERS 4 /* of a process; functions of others are not shown */
+
 /* By tgid, in the pid namespace of user space. */
 struct wire_process {
 	__u32 owner;	/* the number of its layout, as in the chunks' heads */
 	__u32 n_chunks; /* ascending */
-	/* The interpreter that is mapped (bpf/interpreter_wire.h); 0: none. */
-	__u64 interpreter_bias; /* address in the process - address in the file */
-	__u32 interpreter;	/* its number */
+	__u32 n_interpreters;
 	__u32 reserved;
+	struct wire_mapped_interpreter interpreters[WIRE_PROCESS_INTERPRETERS];
 	struct wire_chunk chunks[WIRE_MAX_CHUNKS];
 };
 
@@ -314,7 +322,9 @@ _Static_assert(sizeof(struct wire_mapping) == 32, "a mapping is 32 bytes");
 _Static_assert(sizeof(struct wire_chunk_head) == sizeof(struct wire_mapping), "heads take slots");
 _Static_assert(sizeof(struct wire_mappings) == WIRE_BLOCK_SIZE, "mappings fill a block");
 _Static_assert(sizeof(struct wire_chunk) == 16, "a chunk is 16 bytes");
-_Static_assert(sizeof(struct wire_process) == 24 + 16 * WIRE_MAX_CHUNKS, "no padding");
+_Static_assert(sizeof(struct wire_process) ==
+		       16 + 16 * WIRE_PROCESS_INTERPRETERS + 16 * WIRE_MAX_CHUNKS,
+	       "no padding");
 _Static_assert(sizeof(struct wire_file) == 32, "no padding");
 _Static_assert(sizeof(struct wire_file_table) == 16 + 24 * WIRE_FILE_CODES, "no padding");
 

@@ -160,7 +160,6 @@ enum wire_stack_flags {
 	WIRE_STACK_ASSUMED = 1 << 2,	/* a register was assumed to be preserved by a callee */
 	WIRE_STACK_ASKED = 1 << 3,	/* the kernel was asked for a mapping */
 	WIRE_STACK_PROGRAM = 1 << 4,	/* functions of an interpreter that was known */
-	WIRE_STACK_UNPAIRED = 1 << 5,	/* its functions are not those of its native frames */
 	WIRE_STACK_SAMPLED = 1 << 6,	/* with WIRE_WALL: its count is of samples, on a CPU */
 	WIRE_STACK_WAKER = 1 << 7,	/* of a task that made another one ready to run */
 	WIRE_STACK_UNREAD =
@@ -186,9 +185,12 @@ struct wire_stack {
 	__u16 n_user;
 	__u16 flags; /* enum wire_stack_flags */
 	__u8 end;    /* enum wire_end: how the user stack's walk ended */
-	__u8 reserved2;
+	/* Languages whose functions are not those of its native frames: WIRE_UNPAIRED() of each. */
+	__u8 unpaired;
 	/* __u64 frames[n_kernel + n_user] follow */
 };
+
+#define WIRE_UNPAIRED(language) (1u << ((language)-1))
 
 /* The count of a stack that was evicted. */
 struct wire_count {

@@ -34,9 +34,9 @@
  *   sees_function(slot, left)
  *                      whether the last frame may be that of a function
  *   place(number)      puts it in place of the last frame; a global function
- *   steps              whether the walk is at code that only the language can step from (no); then
- *   step(number)       takes the step, as unwind_step(), and sets `callee_owner` even if there is
- *                      no caller; a global function
+ *   step(number)       takes the step from code that only the language can step from, which
+ *                      find_state() has set (`generated`), as unwind_step(), and sets
+ *                      `callee_owner` even if there is no caller; a global function
  */
 #ifndef STACKTALLY_LANGUAGES_HOOKS_BPF_H
 #define STACKTALLY_LANGUAGES_HOOKS_BPF_H
@@ -226,7 +226,9 @@ static __always_inline bool language_step(struct scratch *slot, __u32 number, __
 {
 #define STEP(ID, id, ...)                                                                          \
 	IF_HAS(                                                                                    \
-		id##_has_steps, if (is_of(&slot->interp, LANGUAGE_##ID) && id##_steps(slot)) {     \
+		id##_has_step,                                                                     \
+		if (is_of(&slot->interp, LANGUAGE_##ID) &&                                         \
+		    slot->walk.pc - slot->interp.generated < slot->interp.generated_size) {        \
 			*ret_end = id##_step(number);                                              \
 			return true;                                                               \
 		})

@@ -9,7 +9,8 @@
  *
  * A language (languages/hooks.bpf.h) finds the thread's
  * state and stages one run at a time, with its anchor; the merge here puts runs and native frames
- * in order. An evaluator's frame without a run gets a frame that says why.
+ * in order. An evaluator's frame without a run gets a frame that says why. Where a process has
+ * several interpreters, each native frame is that of one of them (languages/interp_turns.bpf.h).
  *
  * Where an interpreter keeps no anchors, the frames of its evaluator, known by their addresses, get
  * the runs in order. Only if both end at the same time are they each other's: else the stack has
@@ -27,6 +28,7 @@
 #include "languages/hooks.bpf.h"
 #include "languages/interp_frames.bpf.h"
 #include "languages/interp_run.bpf.h"
+#include "languages/interp_turns.bpf.h"
 #include "languages/left_frame.bpf.h"
 
 /* The frame that stands for functions that are not known. */
@@ -50,7 +52,7 @@ __noinline int interp_begin(__u32 number, __u32 first)
 		return 0;
 	frames_begin(slot, first);
 	/* As a walk before this one has ended does not count: that may have begun in [uprobes]. */
-	slot->stack.flags &= ~WIRE_STACK_UNPAIRED;
+	slot->stack.unpaired = 0;
 	interp = &slot->interp;
 	interp->language = LANGUAGE_NONE;
 	interp->may_lock = may_lock(number);
@@ -60,6 +62,8 @@ __noinline int interp_begin(__u32 number, __u32 first)
 	interp->n_native = 0;
 	interp->run_reason = WIRE_SCRIPT_KNOWN;
 	interp->evaluator_size = 0;
+	interp->generated_size = 0;
+	interp->watched_size = has_several(slot) ? ~0ull : 0;
 	interp->last_name = 0;
 	interp->last_file = 0;
 	interp->ordered = 0;
@@ -70,9 +74,12 @@ __noinline int interp_begin(__u32 number, __u32 first)
 	    !walks_language(interpreter->language))
 		return 0;
 	interp->language = interpreter->language;
+	interp->number = key;
 	interp->bias = slot->interpreter_bias;
 	interp->evaluator = interpreter->evaluator + interp->bias;
 	interp->evaluator_size = interpreter->evaluator_end - interpreter->evaluator;
+	if (!has_several(slot) && !has_frames(interp))
+		interp->watched_size = interp->evaluator_size;
 	interp->seed = config.seed[1] ^ (slot->stack.image >> 32) ^ (__u64)slot->walk.tgid << 32 ^
 		       (__u64)interp->language << 56;
 	interp->reason = interpreter->refused;
@@ -203,10 +210,10 @@ static __always_inline bool interp_is_plain(const struct scratch *slot,
 {
 	const struct interpreter_walk *interp = &slot->interp;
 
+	if (UNLIKELY(left->into < interp->watched_size))
+		return false;
 	if (has_frames(interp))
 		return !in_framed_code(&slot->walk);
-	if (UNLIKELY(left->into < interp->evaluator_size))
-		return false;
 	if (UNLIKELY(slot->walk.callee_owner == UNWIND_GENERATED) && may_leave_generated(interp))
 		return false;
 	if (UNLIKELY(interp->ordered))
@@ -272,6 +279,8 @@ __noinline int interp_frames(__u32 number)
 	if (!slot)
 		return WIRE_END_STALE;
 	interp = &slot->interp;
+	if (UNLIKELY(has_several(slot)))
+		interp_turn_before(number);
 	for (__u32 i = 0; i < WALK_STEPS; i++) {
 		left.into = slot->walk.pc - interp->evaluator;
 		left.sp = slot->walk.registers[UNWIND_SP];
@@ -286,6 +295,9 @@ __noinline int interp_frames(__u32 number)
 			return end; /* it is walked again, once that was asked */
 		OPAQUE(end);
 		if (UNLIKELY(end || !interp_is_plain(slot, &left))) {
+			if (UNLIKELY(has_several(slot)))
+				left.into = interp_turn_after(number, left.into, left.sp,
+							      end | (left.own ? TURN_OWN : 0));
 			if (program_was_generated(slot, end) &&
 			    leave_generated(number, left.sp, left.fp))
 				end = WIRE_END_NONE;
@@ -331,17 +343,43 @@ static __always_inline bool is_whole(__u32 end)
 /* Whether a walk that is over is to be done again; then it is where it began. */
 static __always_inline bool interp_again(struct scratch *slot, __u32 number, __u32 end)
 {
-	if (!is_whole(end) || !language_again(slot, number))
+	bool again = false;
+
+	if (!is_whole(end))
 		return false;
-	slot->interp.repeats = 1;
-	return true;
+	for (__u32 i = 0; i < WIRE_PROCESS_INTERPRETERS && interp_turn_to(slot, number, i); i++) {
+		if (!language_again(slot, number))
+			continue;
+		slot->interp.repeats = 1;
+		again = true;
+		if (UNLIKELY(has_several(slot)))
+			interp_keep_turn(number);
+	}
+	return again;
+}
+/* Whether the walk has come to where a fiber began. */
+static __always_inline bool interp_ends_fiber(struct scratch *slot, __u32 number)
+{
+	for (__u32 i = 0; i < WIRE_PROCESS_INTERPRETERS && interp_turn_to(slot, number, i); i++)
+		if (language_ends_fiber(slot))
+			return true;
+	return false;
 }
 
-/* Notes whether the walk and the interpreter's frames ended at the same time. */
-static __always_inline void interp_end(struct scratch *slot, __u32 end)
+/*
+ * Notes whether the walk and the interpreters' frames ended at the same time; the enum wire_end of
+ * the whole.
+ */
+static __always_inline __u32 interp_end(struct scratch *slot, __u32 number, __u32 end)
 {
-	if (slot->interp.ordered && !(language_is_paired(slot) && is_whole(end)))
-		slot->stack.flags |= WIRE_STACK_UNPAIRED;
+	const struct interpreter_walk *interp = &slot->interp;
+
+	if (end == WIRE_END_PC && !slot->walk.pc && interp_ends_fiber(slot, number))
+		end = WIRE_END_FIBER;
+	for (__u32 i = 0; i < WIRE_PROCESS_INTERPRETERS && interp_turn_to(slot, number, i); i++)
+		if (interp->ordered && !(language_is_paired(slot) && is_whole(end)))
+			slot->stack.unpaired |= WIRE_UNPAIRED(interp->language);
+	return end;
 }
 
 /* Asks the kernel if a walk ended for lack of a mapping. 1: the last frame can be walked now. */
@@ -362,7 +400,14 @@ static __always_inline __u32 walk_interp(struct scratch *slot, __u32 number, __u
 	__u32 rounds = (config.user_depth + INTERP_CALLS - 1) / INTERP_CALLS;
 	__u32 end = WIRE_END_NONE;
 
-	interp_begin(number, first);
+	if (UNLIKELY(has_several(slot)))
+		for (__u32 i = 0; i < WIRE_PROCESS_INTERPRETERS && interp_begin_turn(number, i);
+		     i++) {
+			interp_begin(number, first);
+			interp_keep_turn(number);
+		}
+	else
+		interp_begin(number, first);
 	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
 		__u32 again;
 
@@ -401,7 +446,8 @@ __noinline int interp_append_run(__u32 number, __u32 first, __u32 size)
 	    at > 2 * WIRE_MAX_DEPTH + WIRE_RUNS_WORDS)
 		return 0;
 	slot->frames[at] = slot->interp.anchor;
-	slot->frames[at + 1] = n | (keep ? WIRE_RUN_KEEP : 0);
+	slot->frames[at + 1] = n | (keep ? WIRE_RUN_KEEP : 0) |
+			       (has_several(slot) ? (__u64)slot->turn << WIRE_RUN_OF_SHIFT : 0);
 	bpf_probe_read_kernel(&slot->frames[at + 2], n * sizeof(__u64), &slot->frames[STAGED_AT]);
 	return 2 + n;
 }
@@ -444,10 +490,7 @@ static __always_inline __u32 interpreter_walk(struct scratch *slot, __u32 number
 	end = walk_interp(slot, number, first, may_ask);
 	if (interp_again(slot, number, end))
 		end = walk_interp(slot, number, first, may_ask);
-	if (end == WIRE_END_PC && !slot->walk.pc && language_ends_fiber(slot))
-		end = WIRE_END_FIBER;
-	interp_end(slot, end);
-	*ret_end = end;
+	*ret_end = interp_end(slot, number, end);
 	return slot->walk_n;
 }
 
@@ -457,12 +500,14 @@ static __always_inline __u32 interpreter_rest(struct scratch *slot, __u32 number
 
 	if (!by_tables() || !(slot->stack.flags & WIRE_STACK_PROGRAM))
 		return 0;
-	/* User space has no code, and does not guess by frame pointers. */
-	if (is_of(&slot->interp, LANGUAGE_JAVA))
-		slot->walk.may_chain = 0;
-	for (__u32 i = 0; i < REST_ROUNDS; i++) {
-		size = interp_append_runs(number, words, size);
-		OPAQUE(size);
+	for (__u32 i = 0; i < WIRE_PROCESS_INTERPRETERS && interp_turn_to(slot, number, i); i++) {
+		/* User space has no code, and does not guess by frame pointers. */
+		if (is_of(&slot->interp, LANGUAGE_JAVA))
+			slot->walk.may_chain = 0;
+		for (__u32 j = 0; j < REST_ROUNDS; j++) {
+			size = interp_append_runs(number, words, size);
+			OPAQUE(size);
+		}
 	}
 	return size;
 }

@@ -42,23 +42,16 @@ static __always_inline bool java_find_state(struct scratch *slot, __u32 number)
 	java->is.high = 0;
 	interp->reason = WIRE_SCRIPT_EARLY;
 	is = bpf_map_lookup_elem(&java_processes, &tgid);
-	if (!is || is->interpreter != slot->interpreter || is->bias != interp->bias)
+	if (!is || is->interpreter != interp->number || is->bias != interp->bias)
 		return false;
 	interp->reason = is->refused;
 	if (is->refused)
 		return false;
 	interp->reason = WIRE_SCRIPT_UNMATCHED;
 	java->is = *is;
+	interp->generated = is->low;
+	interp->generated_size = is->high - is->low;
 	return false;
-}
-
-/* Whether the walk is at code that this machine has generated. */
-#define java_has_steps 1
-static __always_inline bool java_steps(const struct scratch *slot)
-{
-	const struct wire_java_process *is = &slot->interp.java_walk.is;
-
-	return slot->walk.pc - is->low < is->high - is->low;
 }
 
 #define java_has_sees_function 1

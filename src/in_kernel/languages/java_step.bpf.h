@@ -117,6 +117,7 @@ __noinline int java_step_stub(__u32 number)
 }
 
 /* Takes the slot's walk to the caller of a frame of generated code. */
+#define java_has_step 1
 static __always_inline int java_step(__u32 number)
 {
 	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);

@@ -275,6 +275,15 @@ static uint64_t user_frame(const struct epoch_stacks *stacks, uint64_t frame)
 	return stacks->options.unmarked ? frame & WIRE_FRAME_ADDRESS : frame;
 }
 
+/* Whether a frame is a function that may be that of another native frame. */
+static bool is_unpaired(const struct wire_stack *stack, uint64_t frame)
+{
+	uint32_t language = (frame & WIRE_FRAME_LANGUAGE) >> WIRE_FRAME_LANGUAGE_SHIFT;
+
+	return frame & WIRE_FRAME_SCRIPT && language && language < N_LANGUAGES &&
+	       stack->unpaired & WIRE_UNPAIRED(language);
+}
+
 /*
  * Copies the user frames. Functions that may be those of other native frames are not told. Where
  * the BPF program did not know of the interpreter yet, or user space has finished the walk,
@@ -285,7 +294,6 @@ static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct 
 				const uint64_t *frames, uint32_t image, uint64_t *to)
 {
 	bool all_known = stack->flags & WIRE_STACK_PROGRAM && stack->kind != WIRE_KIND_UNFINISHED;
-	bool unpaired = stack->flags & WIRE_STACK_UNPAIRED;
 	uint64_t language = LANGUAGE_NONE;
 	uint32_t n = 0;
 
@@ -294,11 +302,11 @@ static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct 
 
 		language = LANGUAGE_NONE;
 
-		if (unpaired && frame & WIRE_FRAME_SCRIPT) {
+		if (is_unpaired(stack, frame)) {
 			uint64_t unmatched = WIRE_FRAME_SCRIPT | WIRE_SCRIPT_UNMATCHED |
 					     (frame & WIRE_FRAME_LANGUAGE);
 
-			if (i == 0 || !(frames[i - 1] & WIRE_FRAME_SCRIPT))
+			if (i == 0 || !is_unpaired(stack, frames[i - 1]))
 				to[n++] = unmatched;
 			continue;
 		}

@@ -63,9 +63,10 @@ static uint32_t interpreter_of(void *interpreters, uint32_t file)
 	return interpreters_of_file(interpreters, file);
 }
 
-static int interprets(void *interpreters, pid_t tgid, uint32_t number, uint64_t bias)
+static int interprets(void *interpreters, pid_t tgid, const struct wire_mapped_interpreter *list,
+		      uint32_t n)
 {
-	return interpreters_process(interpreters, tgid, number, bias);
+	return interpreters_process(interpreters, tgid, list, n);
 }
 
 int unwinder_open(const struct plan *plan, struct unwind_maps *maps, struct images *images,

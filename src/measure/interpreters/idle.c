@@ -60,14 +60,14 @@ static uint32_t place_of(const struct idle_set *set, pid_t tgid)
 	return (uint32_t)partition_point(i, set->n, set->list[i].tgid < tgid);
 }
 
-enum language idle_language(const struct idle_set *set, pid_t tgid)
+uint32_t idle_languages(const struct idle_set *set, pid_t tgid)
 {
 	uint32_t at = place_of(set, tgid);
 
-	return at < set->n && set->list[at].tgid == tgid ? set->list[at].language : LANGUAGE_NONE;
+	return at < set->n && set->list[at].tgid == tgid ? set->list[at].languages : 0;
 }
 
-int idle_add(struct idle_set *set, pid_t tgid, enum language language)
+int idle_add(struct idle_set *set, pid_t tgid, uint32_t languages)
 {
 	uint32_t at = place_of(set, tgid);
 	int r = grow(&set->list, &set->capacity, (size_t)set->n + 1);
@@ -75,21 +75,21 @@ int idle_add(struct idle_set *set, pid_t tgid, enum language language)
 	if (r < 0)
 		return r;
 	memmove(set->list + at + 1, set->list + at, (set->n - at) * sizeof(*set->list));
-	set->list[at] = (struct idle_interpreter){ .tgid = tgid, .language = language };
+	set->list[at] = (struct idle_interpreter){ .tgid = tgid, .languages = languages };
 	set->n++;
 	return 0;
 }
 
-enum language idle_take(struct idle_set *set, pid_t tgid)
+uint32_t idle_take(struct idle_set *set, pid_t tgid)
 {
-	enum language language = idle_language(set, tgid);
+	uint32_t languages = idle_languages(set, tgid);
 	uint32_t at = place_of(set, tgid);
 
-	if (!language)
-		return LANGUAGE_NONE;
+	if (!languages)
+		return 0;
 	set->n--;
 	memmove(set->list + at, set->list + at + 1, (set->n - at) * sizeof(*set->list));
-	return language;
+	return languages;
 }
 
 void idle_clear(struct idle_set *set)

@@ -20,7 +20,7 @@ bool idle_process(pid_t tgid);
 
 struct idle_interpreter {
 	pid_t tgid;
-	enum language language;
+	uint32_t languages; /* a bit for each, 1 << enum language */
 };
 
 /* Zeros at first; sorted by process. */
@@ -30,11 +30,11 @@ struct idle_set {
 };
 
 /* Adds a process that is not among them. 0 or -ENOMEM. */
-int idle_add(struct idle_set *set, pid_t tgid, enum language language);
-/* The language of a process; LANGUAGE_NONE: it is not among them. */
-enum language idle_language(const struct idle_set *set, pid_t tgid);
+int idle_add(struct idle_set *set, pid_t tgid, uint32_t languages);
+/* The languages of a process; 0: it is not among them. */
+uint32_t idle_languages(const struct idle_set *set, pid_t tgid);
 /* The same, and removes the process. */
-enum language idle_take(struct idle_set *set, pid_t tgid);
+uint32_t idle_take(struct idle_set *set, pid_t tgid);
 void idle_clear(struct idle_set *set);
 
 #endif

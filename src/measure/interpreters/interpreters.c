@@ -222,43 +222,51 @@ void interpreters_spare_idle(struct interpreters *interpreters, bool begins)
 
 void interpreters_saw(struct interpreters *interpreters, pid_t tgid)
 {
-	enum language language = idle_take(&interpreters->idle, tgid);
-
-	if (language)
-		interpreters->languages |= 1u << language;
+	interpreters->languages |= idle_take(&interpreters->idle, tgid);
 }
 
-/* A process has an interpreter of a language, or none any more. */
-static int meet(struct interpreters *interpreters, pid_t tgid, enum language language)
+/* A process has interpreters of these languages, or none any more. */
+static int meet(struct interpreters *interpreters, pid_t tgid, uint32_t languages)
 {
-	enum language before = idle_language(&interpreters->idle, tgid);
+	uint32_t before = idle_languages(&interpreters->idle, tgid);
 
-	if (before && before == language)
+	if (before && before == languages)
 		return 0;
-	/* It executes something else. */
+	/* It executes something else, or has mapped another one. */
 	idle_take(&interpreters->idle, tgid);
-	if (!language || interpreters->languages >> language & 1)
+	if (!(languages & ~interpreters->languages))
 		return 0;
 	if (interpreters->begins && idle_process(tgid))
-		return idle_add(&interpreters->idle, tgid, language);
-	interpreters->languages |= 1u << language;
+		return idle_add(&interpreters->idle, tgid, languages);
+	interpreters->languages |= languages;
 	return 0;
 }
 
-int interpreters_process(struct interpreters *interpreters, pid_t tgid, uint32_t number,
-			 uint64_t bias)
+int interpreters_process(struct interpreters *interpreters, pid_t tgid,
+			 const struct wire_mapped_interpreter *list, uint32_t n)
 {
-	const struct wire_interpreter *is =
-		&interpreters->list[number < interpreters->n ? number : 0];
-	int r = meet(interpreters, tgid, is->language);
+	const struct wire_mapped_interpreter *machine = NULL;
+	uint32_t languages = 0;
+	int r;
 
+	for (uint32_t i = 0; i < n; i++) {
+		const struct wire_interpreter *is = interpreters_at(interpreters, list[i].number);
+
+		if (!is)
+			continue;
+		languages |= 1u << is->language;
+		if (is->language == LANGUAGE_JAVA && !is->refused && !machine)
+			machine = &list[i];
+	}
+	r = meet(interpreters, tgid, languages);
 	if (r < 0)
 		return r;
-	if (is->language != LANGUAGE_JAVA || is->refused) {
+	if (!machine) {
 		java_machines_forget(&interpreters->java, tgid);
 		return 0;
 	}
-	return java_machines_saw(&interpreters->java, tgid, number, &is->java, bias);
+	return java_machines_saw(&interpreters->java, tgid, machine->number,
+				 &interpreters->list[machine->number].java, machine->bias);
 }
 
 void interpreters_try(struct interpreters *interpreters, int map, uint64_t now)

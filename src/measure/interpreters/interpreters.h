@@ -16,6 +16,7 @@
 
 #include "base/own.h"
 #include "bpf/interpreter_wire.h"
+#include "bpf/unwind_wire.h"
 #include "process/images.h"
 
 struct interpreters;
@@ -50,11 +51,11 @@ void interpreters_spare_idle(struct interpreters *interpreters, bool begins);
 void interpreters_saw(struct interpreters *interpreters, pid_t tgid);
 
 /*
- * A process has mapped the interpreter with that number at `bias`, or its mappings have changed; 0:
- * it has none, or has ended. 0 or -ENOMEM.
+ * A process has mapped these interpreters, or its mappings have changed; none: it has none any
+ * more, or has ended. 0 or -ENOMEM.
  */
-int interpreters_process(struct interpreters *interpreters, pid_t tgid, uint32_t number,
-			 uint64_t bias);
+int interpreters_process(struct interpreters *interpreters, pid_t tgid,
+			 const struct wire_mapped_interpreter *list, uint32_t n);
 
 /*
  * Reads what Java virtual machines say of themselves, of those that were not ready before, and

@@ -46,11 +46,25 @@ static uint64_t luajit_frame(const struct copy *copy, uint64_t sp)
 #define UNWIND_INLINE		       static inline
 #include "bpf/unwind_step.h"
 
-/* The runs that the walk has not come to; they may hold anything. */
+/* The runs of one interpreter that the walk has not come to; they may hold anything. */
 struct runs {
 	const uint64_t *at;
 	uint32_t words;
+	uint32_t which; /* the interpreter: WIRE_RUN_OF() */
 };
+
+/* Goes to the first run from here on that is the interpreter's. */
+static void find_run(struct runs *runs)
+{
+	while (runs->words >= 2 && WIRE_RUN_OF(runs->at[1]) != runs->which) {
+		uint64_t size = 2 + WIRE_RUN_FRAMES(runs->at[1]);
+
+		if (size > runs->words)
+			size = runs->words;
+		runs->at += size;
+		runs->words -= (uint32_t)size;
+	}
+}
 
 /*
  * If the part [sp, cfa) of the stack, of the native frame `frame`, has the anchor of the next run,
@@ -61,6 +75,7 @@ static uint32_t place_run(struct runs *runs, uint64_t sp, uint64_t cfa, uint64_t
 {
 	uint64_t native, n, keep;
 
+	find_run(runs);
 	if (runs->words < 2 || runs->at[0] < sp || runs->at[0] >= cfa)
 		return 0;
 	n = WIRE_RUN_FRAMES(runs->at[1]);
@@ -87,10 +102,12 @@ struct finished_walk finish_walk(const struct unwind *unwind, const struct layou
 		.size = rest->size,
 		.luajit_frame = rest->luajit_frame,
 	};
-	struct runs runs = { rest_runs, rest->runs };
+	struct runs runs[WIRE_PROCESS_INTERPRETERS];
 	struct unwind_walk walk = rest->walk;
 	struct finished_walk finished = { 0 };
 
+	for (uint32_t i = 0; i < WIRE_PROCESS_INTERPRETERS; i++)
+		runs[i] = (struct runs){ rest_runs, rest->runs, i };
 	/*
 	 * Look its mapping up anew. The table of the callee's frame may have another number by now:
 	 * the one below UNWIND_GENERATED is no table's, so no register is assumed to be preserved
@@ -106,8 +123,9 @@ struct finished_walk finish_walk(const struct unwind *unwind, const struct layou
 		finished.end = unwind_step(&walk, &copy);
 		if (finished.end != WIRE_END_NONE)
 			break;
-		finished.n += place_run(&runs, sp, walk.registers[UNWIND_SP],
-					frames + finished.n - 1, capacity - finished.n);
+		for (uint32_t i = 0; i < WIRE_PROCESS_INTERPRETERS; i++)
+			finished.n += place_run(&runs[i], sp, walk.registers[UNWIND_SP],
+						frames + finished.n - 1, capacity - finished.n);
 		if (finished.n == capacity) {
 			finished.end = WIRE_END_DEPTH;
 			break;

@@ -237,6 +237,23 @@ static int write_chunks(struct layouts *layouts, struct layout *layout)
 	return 0;
 }
 
+/* Enters the interpreter of a range's file, which may have several ranges. */
+static void add_interpreter(const struct layouts *layouts, struct wire_process *process,
+			    const struct layout_range *range)
+{
+	struct wire_mapped_interpreter *list = process->interpreters;
+	uint32_t n = process->n_interpreters;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (list[i].number == range->interpreter)
+			return;
+	if (!range->interpreter || n == WIRE_PROCESS_INTERPRETERS)
+		return;
+	list[n].number = range->interpreter;
+	list[n].bias = range->bias - tables_lowered(layouts->tables, range->table);
+	process->n_interpreters++;
+}
+
 int layouts_write(struct layouts *layouts, const struct layout_range *ranges, uint32_t n,
 		  struct layout **ret_layout)
 {
@@ -260,11 +277,7 @@ int layouts_write(struct layouts *layouts, const struct layout_range *ranges, ui
 	for (uint32_t i = 0; i < n; i++) {
 		if (ranges[i].table != TABLE_NONE)
 			tables_use(layouts->tables, ranges[i].table);
-		if (ranges[i].interpreter && !layout->wire.interpreter) {
-			layout->wire.interpreter = ranges[i].interpreter;
-			layout->wire.interpreter_bias =
-				ranges[i].bias - tables_lowered(layouts->tables, ranges[i].table);
-		}
+		add_interpreter(layouts, &layout->wire, &ranges[i]);
 	}
 	layout->next = layouts->first;
 	if (layout->next)

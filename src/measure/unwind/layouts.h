@@ -42,7 +42,8 @@ struct layouts {
 	uint32_t scratch_capacity;
 	uint64_t version; /* tables_version() that the chunks were written with */
 	/* As in struct unwind_options. */
-	int (*interprets)(void *context, pid_t tgid, uint32_t interpreter, uint64_t bias);
+	int (*interprets)(void *context, pid_t tgid, const struct wire_mapped_interpreter *list,
+			  uint32_t n);
 	void *interpreter_context;
 };
 

@@ -144,17 +144,17 @@ void process_tables_missed(struct process_tables *processes, pid_t tgid)
 		touch(processes, tgid);
 }
 
-/* Tells which interpreter the process has mapped. */
-static int tell_interpreter(struct process_tables *processes, struct process *process,
-			    const struct wire_process *is)
+/* Tells which interpreters the process has mapped. */
+static int tell_interpreters(struct process_tables *processes, struct process *process,
+			     const struct wire_process *is)
 {
 	const struct layouts *layouts = processes->layouts;
 
-	if (!layouts->interprets || (!is->interpreter && !process->interprets))
+	if (!layouts->interprets || (!is->n_interpreters && !process->interprets))
 		return 0;
-	process->interprets = is->interpreter != 0;
-	return layouts->interprets(layouts->interpreter_context, process->tgid, is->interpreter,
-				   is->interpreter_bias);
+	process->interprets = is->n_interpreters != 0;
+	return layouts->interprets(layouts->interpreter_context, process->tgid, is->interpreters,
+				   is->n_interpreters);
 }
 
 /* Removes a process. */
@@ -165,7 +165,7 @@ static void forget(struct process_tables *processes, struct process *process)
 	if (process->written)
 		processes->maps->remove_process(processes->maps, (uint32_t)process->tgid);
 	processes->n_written -= process->written;
-	tell_interpreter(processes, process, &(struct wire_process){ 0 });
+	tell_interpreters(processes, process, &(struct wire_process){ 0 });
 	layouts_unref(processes->layouts, process->layout);
 	while (*at != process)
 		at = &(*at)->next;
@@ -193,7 +193,7 @@ static int publish(struct process_tables *processes, struct process *process)
 		return r;
 	processes->n_written += !process->written;
 	process->written = true;
-	return tell_interpreter(processes, process, &process->layout->wire);
+	return tell_interpreters(processes, process, &process->layout->wire);
 }
 
 /* Whether the ranges that have a table are the same: then mostly generated code has changed. */

@@ -33,8 +33,12 @@ struct unwind_options {
 	 * BPF programs are told with a process's mappings; or NULL.
 	 */
 	uint32_t (*interpreter)(void *context, uint32_t file);
-	/* Told of the interpreter that a process has mapped and where; 0: none. 0 or -ENOMEM. */
-	int (*interprets)(void *context, pid_t tgid, uint32_t interpreter, uint64_t bias);
+	/*
+	 * Told of the interpreters that a process has mapped, WIRE_PROCESS_INTERPRETERS at most,
+	 * and where. 0 or -ENOMEM.
+	 */
+	int (*interprets)(void *context, pid_t tgid, const struct wire_mapped_interpreter *list,
+			  uint32_t n);
 	void *interpreter_context;
 };
 

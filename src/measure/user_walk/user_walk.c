@@ -208,7 +208,7 @@ bool user_walk_is_needed(const struct user_walk *walk, uint32_t tgid)
 {
 	const struct wire_process *process = unwind_process(walk->options.unwind, tgid);
 
-	return process && process->interpreter;
+	return process && process->n_interpreters;
 }
 
 int user_walk_stack(struct user_walk *walk, const struct user_walk_thread *thread,
@@ -231,6 +231,7 @@ int user_walk_stack(struct user_walk *walk, const struct user_walk_thread *threa
 	slot->questions = 0;
 	stack->n_user = (uint16_t)interpreter_walk(slot, 0, 0, false, &end);
 	stack->end = (uint8_t)end;
+	stack->unpaired = slot->stack.unpaired;
 	stack->flags = slot->stack.flags | (slot->walk.assumed ? WIRE_STACK_ASSUMED : 0);
 	*ret_frames = (const uint64_t *)slot->frames;
 	walking = NULL;

@@ -163,6 +163,14 @@ static struct java_walk *begin(const struct interpreter_start *start,
 	return &replay.slot.interp.java_walk;
 }
 
+/* Whether the walk is at code that the machine has generated. */
+static bool is_in_code_cache(const struct scratch *slot)
+{
+	const struct wire_java_process *is = &slot->interp.java_walk.is;
+
+	return slot->walk.pc - is->low < is->high - is->low;
+}
+
 uint32_t java_callers(const struct interpreter_start *start,
 		      const struct interpreter_memory *memory, struct java_caller *ret_callers,
 		      uint32_t most, uint32_t *ret_reason)
@@ -172,7 +180,7 @@ uint32_t java_callers(const struct interpreter_start *start,
 	uint32_t n = 0;
 
 	*ret_reason = WIRE_SCRIPT_KNOWN;
-	while (n < most && java_steps(&replay.slot)) {
+	while (n < most && is_in_code_cache(&replay.slot)) {
 		if (java_step(0)) {
 			*ret_reason = java->reason;
 			break;
@@ -213,7 +221,7 @@ static uint32_t java_run(const struct interpreter_start *start,
 
 	begin(start, memory);
 	frames_begin(slot, 0);
-	while (java_steps(slot) && frames_add_native(slot)) {
+	while (is_in_code_cache(slot) && frames_add_native(slot)) {
 		int end = java_step(0);
 
 		java_place(0);
