@@ -32,7 +32,7 @@ is "--native has the evaluators' frames beside them" \
 
 begin_ready "$tmp/two" "$here/several_embedded.py"
 measure --dump -f -p "$pid"
-sed -i 's/:[0-9]*)/)/g' "$out" # a dump has lines
+sed -i 's/:[0-9]*)/)/g; s/ ([^() ]*\// (/g' "$out" # a dump has lines and directories
 has "a dump of a thread that sleeps" ";$python[^()]*$perl[^()]*${back}ready \(several_embedded\.py\);"
 let_go
 WORK=2 sample_ready -F 499 -U -f -- "$tmp/two" "$here/several_embedded.py"
