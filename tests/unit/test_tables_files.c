@@ -3,6 +3,7 @@
  * The files that walks find by themselves: an entry has the inode and the mapping of a file, and
  * goes when the table of the file is evicted.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,11 +71,21 @@ static void remove_file(struct unwind_maps *maps, const struct wire_file *file)
 
 #define INTERPRETER 7
 
+static bool each_is_another; /* each file contains another interpreter, not the same */
+static struct wire_process process;
+
 static uint32_t interpreter_of(void *context, uint32_t file)
 {
 	(void)context;
-	(void)file;
-	return INTERPRETER;
+	return each_is_another ? file + 1 : INTERPRETER;
+}
+
+static int set_process(struct unwind_maps *maps, uint32_t tgid, const struct wire_process *is)
+{
+	(void)maps;
+	(void)tgid;
+	process = *is;
+	return 0;
 }
 
 static int setup(void **state)
@@ -84,8 +95,10 @@ static int setup(void **state)
 
 	(void)state;
 	n_entered = 0;
+	each_is_another = false;
 	assert_int_equal(memory_maps_new(&maps), 0);
 	maps->set_file = set_file;
+	maps->set_process = set_process;
 	maps->remove_file = remove_file;
 	assert_int_equal(images_new(NULL, &images), 0);
 	assert_int_equal(unwind_new(images, maps, &options, &unwind, NULL), 0);
@@ -176,6 +189,33 @@ static void test_entries(void **state)
 	check_code((const void *)(uintptr_t)qsort);
 }
 
+/* A process has the interpreters of its files, each once, and four at most. */
+static void test_interpreters(void **state)
+{
+	(void)state;
+	learn(getpid());
+	assert_int_equal(process.n_interpreters, 1);
+	assert_int_equal(process.interpreters[0].number, INTERPRETER);
+}
+
+static void test_several_interpreters(void **state)
+{
+	void *library = dlopen("libm.so.6", RTLD_NOW);
+
+	(void)state;
+	assert_non_null(library); /* the fifth, beside the program, cmocka, libc and the linker */
+	each_is_another = true;
+	learn(getpid());
+	assert_int_equal(process.n_interpreters, WIRE_PROCESS_INTERPRETERS);
+	for (uint32_t i = 0; i < WIRE_PROCESS_INTERPRETERS; i++) {
+		assert_true(process.interpreters[i].number > 0);
+		for (uint32_t j = 0; j < i; j++)
+			assert_true(process.interpreters[i].number !=
+				    process.interpreters[j].number);
+	}
+	dlclose(library);
+}
+
 /* A file that no process has mapped yet has the entry that it will need then. */
 static void test_expected_file(void **state)
 {
@@ -229,6 +269,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_entries, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_interpreters, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_several_interpreters, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_expected_file, setup, teardown),
 		cmocka_unit_test(test_without_rows),
 	};
