@@ -32,6 +32,7 @@
 #include "bpf/capture.bpf.h"
 #include "bpf/interpreter_hooks.bpf.h"
 #include "bpf/off_cpu.bpf.h"
+#include "bpf/sleepers.bpf.h"
 
 /* GPL among them, which the stack helpers require. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

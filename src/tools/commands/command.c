@@ -13,6 +13,7 @@
 #include "cli/message.h"
 #include "commands/frame_options.h"
 #include "commands/from_options.h"
+#include "commands/shared_outputs.h"
 #include "commands/shared_plan.h"
 
 #define OUR_NICE (-10)
@@ -53,15 +54,15 @@ static int plan_and_start(const struct command *command, const struct command_li
 	request->options = invocation;
 	request->meta.command = command->line->program;
 	status = command->complete(invocation);
-	shared_plan_meta(&invocation->plan, &invocation->texts, &request->meta);
+	shared_facts_meta(&invocation->plan, &invocation->texts, &request->meta);
 	if (!status) {
-		shared_plan_notes(shared, &invocation->plan, request->report.verbose_address);
+		shared_outputs_notes(shared, &invocation->plan, request->report.verbose_address);
 		if (!shared->from)
 			raise_priority();
 		status =
 			shared->from ? run_from(request, shared->from) : command->start(invocation);
 	}
-	shared_plan_clear(&invocation->plan);
+	shared_outputs_clear(&invocation->plan);
 	return status;
 }
 
@@ -128,7 +129,7 @@ static const char *find_name(char *const *argv, const struct error *err, char re
 int command_run(const struct command *command, const char *program, int argc, char **argv)
 {
 	own(own_free) void *options = malloc(command->options_size);
-	own(own_free) char *command_line = shared_command_line(argc, argv);
+	own(own_free) char *command_line = shared_facts_command_line(argc, argv);
 	struct invocation invocation = { .options = options, .request.began = monotonic_ns() };
 	const struct shared_options *shared = options;
 	struct command_line line = *command->line;

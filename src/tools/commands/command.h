@@ -7,7 +7,8 @@
 #define STACKTALLY_COMMANDS_COMMAND_H
 
 #include "cli/options.h"
-#include "commands/shared_plan.h"
+#include "commands/shared_facts.h"
+#include "commands/shared_options.h"
 #include "plan/plan.h"
 #include "run/run.h"
 

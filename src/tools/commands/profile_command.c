@@ -5,7 +5,7 @@
 #include "cli/message.h"
 #include "commands/command.h"
 #include "commands/profile_options.h"
-#include "commands/shared_plan.h"
+#include "commands/shared_facts.h"
 #include "trigger/clock.h"
 #include "trigger/off_cpu.h"
 
@@ -28,8 +28,8 @@ static void title(const void *context, uint32_t n, char *ret_title, size_t size)
 	else
 		snprintf(rate, sizeof(rate), "Sampling at every %llu events",
 			 (unsigned long long)options->period);
-	shared_plan_scope(plan, scope, sizeof(scope));
-	shared_plan_cpus(&plan->filter, cpus, sizeof(cpus));
+	shared_facts_scope(plan, scope, sizeof(scope));
+	shared_facts_cpus(&plan->filter, cpus, sizeof(cpus));
 	if (plan->filter.node)
 		snprintf(cpu, sizeof(cpu), " on NUMA node %.100s", plan->filter.node);
 	else if (plan->filter.cpus.n)
