@@ -140,6 +140,22 @@ static size_t put_frame_text(char *text, size_t size, uint64_t frame)
 	return (size_t)snprintf(text, size, "[%llu]", (unsigned long long)id);
 }
 
+/* Writes the functions of the walk's frames. */
+static void put_run(char *text, size_t size)
+{
+	const struct scratch *slot = &replay.slot;
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < slot->walk_n && used < size; i++) {
+		if (slot->frames[i] & WIRE_FRAME_SCRIPT)
+			used += put_frame_text(text + used, size - used, slot->frames[i]);
+		if (used + 1 < size)
+			text[used++] = i + 1 < slot->walk_n ? ';' : '\n';
+	}
+	if (used < size)
+		text[used] = '\0';
+}
+
 /* ---- Java ---- */
 
 /* The walk of a machine's process; what earlier walks have found out stays. */
@@ -217,7 +233,6 @@ static uint32_t java_run(const struct interpreter_start *start,
 			 const struct interpreter_memory *memory, char *text, size_t size)
 {
 	struct scratch *slot = &replay.slot;
-	size_t used = 0;
 
 	begin(start, memory);
 	frames_begin(slot, 0);
@@ -228,14 +243,57 @@ static uint32_t java_run(const struct interpreter_start *start,
 		if (end)
 			break;
 	}
-	for (uint32_t i = 0; i < slot->walk_n && used < size; i++) {
-		if (slot->frames[i] & WIRE_FRAME_SCRIPT)
-			used += put_frame_text(text + used, size - used, slot->frames[i]);
-		if (used + 1 < size)
-			text[used++] = i + 1 < slot->walk_n ? ';' : '\n';
+	put_run(text, size);
+	return slot->walk_n > 0;
+}
+
+/* ---- JavaScript ---- */
+
+#define FILE_BYTES (1u << 30) /* an address that is farther from a file is not in it */
+
+/* Whether the walk is at code of V8: its builtins, or generated. */
+static bool is_in_v8(const struct scratch *slot, bool *ret_generated)
+{
+	const struct interpreter_walk *interp = &slot->interp;
+
+	*ret_generated = slot->walk.pc - interp->bias >= FILE_BYTES;
+	return *ret_generated || slot->walk.pc - interp->evaluator < interp->evaluator_size;
+}
+
+/* Goes to the caller by the frame pointer, which all of V8's code keeps. */
+static bool step_by_frame_pointer(struct unwind_walk *walk)
+{
+	uint64_t fp = walk->registers[UNWIND_FP], words[2];
+
+	if (bpf_probe_read_user(words, sizeof(words), (const void *)fp))
+		return false;
+	walk->registers[UNWIND_SP] = fp + sizeof(words);
+	walk->registers[UNWIND_FP] = words[0];
+	walk->pc = words[1];
+	walk->exact = 0;
+	return true;
+}
+
+/* The functions of V8's code, up to code in C++: a run, or none if there is none. */
+static uint32_t javascript_run(char *text, size_t size)
+{
+	struct scratch *slot = &replay.slot;
+	bool generated;
+
+	slot->walk.exact = 1;
+	interp_begin(0, 0);
+	while (is_in_v8(slot, &generated) && frames_add_native(slot)) {
+		const struct left_frame left = { .sp = slot->walk.registers[UNWIND_SP],
+						 .fp = slot->walk.registers[UNWIND_FP] };
+
+		slot->walk.callee_owner = generated ? UNWIND_GENERATED : 0;
+		if (!step_by_frame_pointer(&slot->walk))
+			break;
+		slot->interp.n_native++;
+		if (javascript_sees_function(slot, &left))
+			javascript_place(0);
 	}
-	if (used < size)
-		text[used] = '\0';
+	put_run(text, size);
 	return slot->walk_n > 0;
 }
 
@@ -260,6 +318,8 @@ uint32_t interpreter_runs(const struct interpreter_start *start,
 	slot->walk.known = UNWIND_ALL_KNOWN;
 	memcpy(slot->walk.registers, start->registers, sizeof(start->registers));
 	text[0] = '\0';
+	if (start->is.language == LANGUAGE_JAVASCRIPT)
+		return javascript_run(text, size);
 	for (interp_begin(0, 0); slot->interp.anchor && n < MAX_RUNS; n++) {
 		bool keep;
 		uint64_t n_frames;

@@ -37,8 +37,8 @@ struct interpreter_memory {
 /*
  * Writes a line for each run of functions, from the innermost on: "name (file);name (file)", leaf
  * first, or the number of the reason why they are not known in brackets. Returns how many there
- * are. A run of Java is what generated code runs, from the innermost function to the last one
- * before native code.
+ * are. A run of Java or JavaScript is what generated code runs, from the innermost function to the
+ * last one before native code.
  */
 uint32_t interpreter_runs(const struct interpreter_start *start,
 			  const struct interpreter_memory *memory, char *text, size_t size);
