@@ -48,7 +48,7 @@ BPF_ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(ARCH)))
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wvla -Werror
 CFLAGS ?= -O2 -g
-# Sources name headers by room and file; rooms lie in src/ and in its wings (src/rooms.txt).
+# Sources name headers by room and file; rooms lie in src/ and in its wings (scripts/rooms.txt).
 WINGS := $(sort $(patsubst %/,%,$(dir $(patsubst %/,%,$(dir \
 	$(filter-out src/arch/%,$(wildcard src/*/*/*.h)))))))
 SOURCE_DIRS := -Isrc $(WINGS:%=-I%)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The include law of src/rooms.txt holds, and ARCHITECTURE.md shows it. Called by the test runner.
+# The include law of scripts/rooms.txt holds, and ARCHITECTURE.md shows it. Called by the test runner.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -25,6 +25,8 @@ trap 'rm -rf "$copy"' EXIT
 fresh_copy() {
 	rm -rf "$copy/src"
 	cp -r "$top/src" "$copy/src"
+	mkdir -p "$copy/scripts"
+	cp "$top/scripts/rooms.txt" "$copy/scripts/"
 }
 expect() {
 	local what=$1 want=$2 found
@@ -60,7 +62,7 @@ plant tools/cli/planted.c '#include "message.h"' '"message.h" is not a path belo
 change_law() {
 	local edit=$1 want=$2
 	fresh_copy
-	sed -i "$edit" "$copy/src/rooms.txt"
+	sed -i "$edit" "$copy/scripts/rooms.txt"
 	expect "a law changed by $edit" "$want"
 }
 change_law 's/^  elf | arch base/  elf | tally arch base/' "elf does not use its grant tally"
