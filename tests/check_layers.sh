@@ -59,6 +59,8 @@ plant measure/session/planted.c '#include "bpf/kernel.bpf.h"' "session may not i
 plant in_kernel/bpf/wire.h '#include "bpf/kernel.bpf.h"' "wire may not include bpf/kernel.bpf.h"
 plant tools/cli/planted.c '#include "message.h"' '"message.h" is not a path below src/'
 
+plant measure/session/planted.c '/* as session/gone.h says */' "planted.c:1: there is no session/gone.h"
+
 change_law() {
 	local edit=$1 want=$2
 	fresh_copy

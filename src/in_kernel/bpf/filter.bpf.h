@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
- * Which tasks are counted: by process, thread, user, cgroup, mount namespace and CPU. Ids are those
- * of the pid namespace that user space is in. User space fills the maps (session/filters.c).
+ * Which tasks are counted: by process, thread, executed file, user, cgroup, mount namespace and
+ * CPU. Ids are those of the pid namespace that user space is in. User space fills the maps
+ * (loader/filters.c).
  */
 #ifndef STACKTALLY_BPF_FILTER_BPF_H
 #define STACKTALLY_BPF_FILTER_BPF_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause
 /*
  * Look-ups in the kernel's symbol table. Not attached to anything: user space runs these programs
- * (BPF_PROG_RUN; session/kernel_lookup.c). One look-up takes 2 us; printing all of /proc/kallsyms
+ * (BPF_PROG_RUN; loader/kernel_lookup.c). One look-up takes 2 us; printing all of /proc/kallsyms
  * takes the kernel tens of ms.
  */
 #include <linux/bpf.h>

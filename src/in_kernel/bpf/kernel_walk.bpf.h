@@ -216,7 +216,7 @@ __noinline int kernel_step(__u32 number)
 	return KERNEL_STEP_ON;
 }
 
-/* KERNEL_STEPS steps or more, which the verifier checks once. */
+/* Takes KERNEL_STEPS steps or more. A global function, which the verifier checks once. */
 __noinline int kernel_steps(__u32 number)
 {
 	int step = KERNEL_STEP_ON;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR BSD-2-Clause */
 /*
  * The times that threads were off the CPU, by stacks: the threads that are off it or that have
- * been, the sets of times, and what is added to them. Maps of the programs of bpf/off_cpu.bpf.h,
- * which the scheduler calls one at a time on each CPU.
+ * been, the sets of times, and what is added to them. The scheduler calls the programs that do
+ * (bpf/off_cpu.bpf.h) one at a time on each CPU.
  */
 #ifndef STACKTALLY_BPF_OFF_CPU_TIMES_BPF_H
 #define STACKTALLY_BPF_OFF_CPU_TIMES_BPF_H

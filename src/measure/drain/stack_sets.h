@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stacks of both epochs (drain/epoch_stacks.h), kept as what is measured demands.
+ * The stacks of both epochs (drain/epoch_stacks.h). How they are kept differs with what is measured.
  */
 #ifndef STACKTALLY_DRAIN_STACK_SETS_H
 #define STACKTALLY_DRAIN_STACK_SETS_H
@@ -24,13 +24,13 @@ struct stack_sets {
 	struct epoch_stacks *list[WIRE_EPOCHS];
 };
 
-/* `keeping` is borrowed; its part of `options` is not read. 0 or -ENOMEM. */
+/* `keeping` is borrowed, and its `of_event` is used, not that of `options`. 0 or -ENOMEM. */
 int stack_sets_open(const struct stack_keeping *keeping, const struct epoch_stacks_options *options,
 		    struct stack_sets *ret_sets);
-/* Zeros are allowed. */
+/* A struct of zeros is allowed. */
 void stack_sets_close(struct stack_sets *sets);
 
-/* The stacks of an epoch, of which only the last bit counts. */
+/* The stacks of an epoch; only the last bit of its number counts. */
 static inline struct epoch_stacks *stack_sets_of(const struct stack_sets *sets, uint32_t epoch)
 {
 	return sets->list[(epoch & (WIRE_EPOCHS - 1)) % sets->n];

@@ -21,7 +21,7 @@ struct server_command {
 	uint64_t request_id;
 	struct reply reply; /* `body` also holds the buffer to publish */
 	size_t queued;	    /* bytes of it in server_queued_bytes() */
-	char file_name[64];
+	char file_name[64]; /* that a browser gives the reply; "": none */
 };
 
 struct server {
@@ -62,7 +62,7 @@ struct server {
 void server_accept(struct server *server);
 /* Whether to accept connections. */
 void server_set_accepting(struct server *server, bool accepting);
-/* Reads and writes what epoll says can be. */
+/* Reads what has arrived and writes what there is room for, as epoll says. */
 void server_on_event(struct server *server, struct connection *connection, uint32_t events);
 /* Sends what the socket takes, and closes the connection on errors. */
 void server_write(struct server *server, struct connection *connection);
