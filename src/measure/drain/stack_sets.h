@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stacks of both epochs (drain/epoch_stacks.h). How they are kept differs with what is measured.
+ * The stacks of both epochs (drain/epoch_stacks.h). How they are kept differs with what is
+ * measured.
  */
 #ifndef STACKTALLY_DRAIN_STACK_SETS_H
 #define STACKTALLY_DRAIN_STACK_SETS_H
