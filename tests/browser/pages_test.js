@@ -488,6 +488,16 @@ async function pageTests() {
 			[["alpha", "user", 1], "beta", "72.73 % matched"], "after a reload");
 		await page.goBack();
 		await drawn(page);
+		equal([await seen(), await page.inputValue("#search")], [["alpha", "user", 1], ""], "before the search");
+		await page.keyboard.press("/");
+		await page.keyboard.type("gamma", { delay: 60 });
+		await page.keyboard.press("Enter");
+		await drawn(page);
+		await page.goBack();
+		await drawn(page);
+		equal([await seen(), await page.inputValue("#search")], [["alpha", "user", 1], ""], "a search that is typed is one step");
+		await page.goBack();
+		await drawn(page);
 		equal(await seen(), ["alpha", "all", 1], "before the stacks were chosen");
 		await page.goBack();
 		await drawn(page);
@@ -692,6 +702,24 @@ async function pageTests() {
 		await page.keyboard.press("Escape");
 		await drawn(page);
 		await shot(page, "html-difference");
+		await page.finish();
+	});
+	await test("html: functions of a difference are by change, with both values", async () => {
+		const page = await open("changed.html");
+		await page.keyboard.press("2");
+		const rows = async () => page.locator("#hottest tbody tr").evaluateAll((found) => found.map((row) =>
+			[...row.querySelectorAll("td")].map((cell) => cell.textContent)));
+		const heads = await page.locator("#hottest th:visible").allTextContents();
+		equal(heads, ["Self", "before", "now", "Change", "Total", "before", "now", "Change", "Function", "File"], "heads");
+		const all = await rows(), alpha = all.find((row) => row[8] === "alpha");
+		equal([alpha[1], alpha[2], alpha[5], alpha[6]], ["0", "0", "550", "0"], "what vanished has its values");
+		const size = (text) => Number(text.replace(/[^0-9.]/g, ""));
+		equal(all.every((row, i) => i === 0 || size(all[i - 1][3]) >= size(row[3])), true, "what changed most is on top");
+		await page.click("thead [data-order=totalChange]");
+		equal((await rows()).every((row, i, it) => i === 0 || size(it[i - 1][7]) >= size(row[7])), true, "by the change of total");
+		await shot(page, "html-difference-functions");
+		await page.click("button:has-text('About')");
+		equal(/compared with\s*1,000 samples/.test(await page.locator("#facts").innerText()), true, "About names the base");
 		await page.finish();
 	});
 	await test("svg, html: a difference of counts as they are", async () => {

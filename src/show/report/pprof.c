@@ -385,10 +385,19 @@ static void put_values(struct pprof *pprof)
 	put_value_type(pprof, PPROF_PROFILE_PERIOD_TYPE, pprof->values.measure, pprof->values.unit);
 }
 
+/* pprof prints all comments before each report, and says these itself. */
+static bool is_said_by_pprof(const char *fact)
+{
+	return strcmp(fact, "time") == 0 || strcmp(fact, "duration") == 0 ||
+	       strcmp(fact, "samples") == 0;
+}
+
 static void put_comment(void *context, const char *name, const char *text)
 {
 	struct pprof *pprof = context;
 
+	if (is_said_by_pprof(name))
+		return;
 	pprof->field.used = 0;
 	bytes_string(&pprof->field, name);
 	bytes_string(&pprof->field, ": ");

@@ -53,6 +53,7 @@ int report_build(const struct report *report, uint32_t view, struct profile *pro
 	if (r < 0)
 		return r;
 	profile->base = base;
+	profile->base_name = report->base_name;
 	profile->base_scale = scale_make(report->options->diff_scale, profile->meta, profile->total,
 					 base->meta, base->total);
 	return report->base_has_names_only ? profile_recognize(base, profile) : 0;

@@ -158,6 +158,7 @@ struct profile {
 	struct ends ends;	/* of all user stacks, shown or not */
 	/* --diff: the profile to compare with, built for the same view; or NULL. Borrowed. */
 	const struct profile *base;
+	const char *base_name;	 /* its file; or NULL */
 	struct scale base_scale; /* of the base's counts; of no meaning without a base */
 	struct profile_store *store;
 };

@@ -75,8 +75,8 @@ static int find(const char *name, struct newest *newest, struct error *err)
 	if (name)
 		return error_set(err, -ENOENT, "%s has kept nothing: see %s", name, KEPT_ROOT);
 	return error_set(err, -ENOENT,
-			 "nothing has been kept yet: profile --keep 10m keeps the last ten "
-			 "minutes, from now on");
+			 "nothing is kept, and what a measurement kept goes when it is stopped: "
+			 "profile --keep 10m keeps the last ten minutes, from now on");
 }
 
 static int add_file(int directory, uint64_t ended_ns, struct merged *merged, struct error *err)

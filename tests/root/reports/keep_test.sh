@@ -113,6 +113,10 @@ kill -INT $next
 wait $next
 [ ! -e $root/profile.$next ]
 check $? "nothing is left" "$(ls $root)"
+if [ -z "$(ls -A $root)" ]; then
+	last 5m
+	says "which is told" 'nothing is kept, and what a measurement kept goes when it is stopped: profile --keep 10m'
+fi
 
 last 5m --of 4000000000
 [ $status -eq 1 ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q 'has kept nothing' "$err"

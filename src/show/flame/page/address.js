@@ -36,7 +36,7 @@ function addressOf(all = true) {
 	return words.toString() || (opensWith() ? "usual=1" : "");
 }
 
-/* Notes a change; the text of a search is no step of its own. */
+/* Notes a change, as a step that Back goes to, or in place of the last one. */
 function noteAddress(step) {
 	const text = addressOf();
 	if (!state.tree || state.restoring || text === location.hash.slice(1)) return;
@@ -111,8 +111,9 @@ function zoomToHashes(text) {
 }
 
 function listenForAddress() {
-	for (const kind of ["click", "change", "keydown"])
-		document.addEventListener(kind, () => setTimeout(() => noteAddress(true)));
-	element("search").addEventListener("input", () => setTimeout(() => noteAddress(false)));
+	/* A search is one step, not one for each key: Back takes all of it back. */
+	const isStep = (event) => event.target !== element("search") || !/(^#|&)search=/.test(location.hash);
+	for (const kind of ["click", "change", "keydown", "input"])
+		document.addEventListener(kind, (event) => setTimeout(() => noteAddress(isStep(event))));
 	addEventListener("popstate", () => { if (state.data) restoreAddress(); });
 }

@@ -10,7 +10,7 @@ class FunctionTable {
 		this.wakers = wakers;
 		this.chosen = chosen;
 		this.body = table.querySelector("tbody");
-		this.order = "self";
+		this.order = null; /* the usual one */
 		this.shown = ROWS_AT_ONCE;
 		this.pressed = false; /* a row that was replaced between press and release would take no click */
 		this.body.addEventListener("pointerdown", () => { this.pressed = true; });
@@ -57,29 +57,36 @@ class FunctionTable {
 				make("td", { className: "module" }, frame ? frame.module : ""));
 		}));
 	}
-	/* Sorts by the chosen column; numbers descend. */
-	compare(a, b) {
-		if (this.order === "name") return a.frame.name < b.frame.name ? -1 : 1;
-		if (this.order === "module")
-			return a.frame.module < b.frame.module ? -1 : a.frame.module > b.frame.module ? 1 : b.self - a.self;
-		if (this.order === "change") return Math.abs(this.change(b)) - Math.abs(this.change(a));
-		return b[this.order] - a[this.order] || b.total - a.total || (a.frame.name < b.frame.name ? -1 : 1);
+	/* What changed most is on top of a comparison, also what vanished. */
+	orderNow() {
+		return this.order ?? (this.tree.base === null ? "self" : "change");
 	}
-	change(it) {
-		return it.self - it.baseSelf * baseScale(this.tree);
+	/* Sorts by a column; numbers descend. */
+	compare(a, b, order) {
+		const byChange = (before, now) => Math.abs(this.change(b, before, now)) - Math.abs(this.change(a, before, now));
+		const bySelf = () => byChange("baseSelf", "self"), byTotal = () => byChange("base", "total");
+		if (order === "name") return a.frame.name < b.frame.name ? -1 : 1;
+		if (order === "module")
+			return a.frame.module < b.frame.module ? -1 : a.frame.module > b.frame.module ? 1 : b.self - a.self;
+		if (order === "change") return bySelf() || byTotal();
+		if (order === "totalChange") return byTotal() || bySelf();
+		return b[order] - a[order] || b.total - a.total || (a.frame.name < b.frame.name ? -1 : 1);
+	}
+	change(it, before, now) {
+		return it[now] - it[before] * baseScale(this.tree);
 	}
 	draw() {
 		if (this.pressed) return;
-		const whole = this.tree.total[0], compare = this.tree.base !== null;
+		const whole = this.tree.total[0], compare = this.tree.base !== null, order = this.orderNow();
 		for (const button of this.table.querySelectorAll("thead button"))
-			button.setAttribute("aria-pressed", String(button.dataset.order === this.order));
+			button.setAttribute("aria-pressed", String(button.dataset.order === order));
 		for (const cell of this.table.querySelectorAll(".change")) cell.hidden = !compare;
-		this.list.sort((a, b) => this.compare(a, b));
+		this.list.sort((a, b) => this.compare(a, b, order));
 		const rows = this.list.slice(0, this.shown).map((it) => this.row(it, whole, compare));
 		if (this.list.length > this.shown) {
 			const row = document.createElement("tr"), cell = document.createElement("td");
 			row.dataset.more = "1";
-			cell.colSpan = 7;
+			cell.colSpan = 10;
 			cell.textContent = `${numberFormat.format(this.list.length - this.shown)} more \u2026`;
 			row.append(cell);
 			rows.push(row);
@@ -99,18 +106,23 @@ class FunctionTable {
 		};
 		row.dataset.number = it.number;
 		row.tabIndex = 0;
-		const bar = cell(percent(it.self, whole), "number bar");
-		/* A policy without inline styles lets scripts set them. */
-		bar.style.setProperty("--share", (whole > 0 ? 100 * it.self / whole : 0) + "%");
-		cell(bare(it.self, this.tree.head.unit), "number wide");
-		const bar2 = cell(percent(it.total, whole), "number bar");
-		bar2.style.setProperty("--share", (whole > 0 ? 100 * it.total / whole : 0) + "%");
-		cell(bare(it.total, this.tree.head.unit), "number wide");
-		if (compare) {
-			const change = this.change(it);
-			cell((change < 0 ? "\u2212" : "+") + percent(Math.abs(change), whole),
-				"number change " + (change > 0 ? "more" : change < 0 ? "less" : ""));
-		}
+		const unit = this.tree.head.unit;
+		const all = whole || (compare ? this.tree.base[0] * baseScale(this.tree) : 0);
+		/* The share of a count, the count, and in a comparison those before and the change. */
+		const part = (before, now, which) => {
+			const bar = cell(percent(it[now], whole), "number bar");
+			/* A policy without inline styles lets scripts set them. */
+			bar.style.setProperty("--share", (whole > 0 ? 100 * it[now] / whole : 0) + "%");
+			if (compare)
+				cell(bare(Math.round(it[before] * baseScale(this.tree)), unit), "number wide before");
+			cell(bare(it[now], unit), "number wide");
+			if (!compare) return;
+			const change = this.change(it, before, now);
+			cell((change < 0 ? "\u2212" : "+") + percent(Math.abs(change), all),
+				`number change ${which} ` + (change > 0 ? "more" : change < 0 ? "less" : ""));
+		};
+		part("baseSelf", "self", "");
+		part("base", "total", "roomy");
 		cell(it.frame.name, "name");
 		cell(it.frame.module, "module");
 		return row;
