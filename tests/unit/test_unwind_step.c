@@ -816,6 +816,71 @@ static void generated_code_that_makes_its_frame(void **state)
 	code_left = 0;
 }
 
+/* Erlang's functions, at the instructions at which they have no frame. */
+static void generated_code_of_erlang(void **state)
+{
+	/* jmp over a trap; push %rbp; mov %rsp,%rbp */
+	static const uint8_t begins[16] = { 0xeb, 0x06, 0x90, 0xe8, 1,	  2,	3,    4,
+					    0x55, 0x48, 0x89, 0xe5, 0x90, 0x90, 0x90, 0x90 };
+	/* after leave: dec %r14; jl; ret */
+	static const uint8_t leaves[16] = { 0x49, 0xff, 0xce, 0x0f, 0x8c, 1, 2, 3, 4, 0xc3 };
+	static const uint8_t short_leaves[16] = { 0x41, 0xff, 0xce, 0x0f, 0x8c, 1, 2, 3, 4, 0xc3 };
+	/* jmp over three bytes to what begins a function, or not */
+	uint8_t goes_on[8 + sizeof(begins)] = { 0xe9, 3 };
+	/* leave; jmp *(%rax,%r12,8) */
+	static const uint8_t by_table[24] = { 0xc9, 0x42, 0xff, 0x24, 0xe0 };
+	static const struct {
+		const uint8_t *code;
+		uint32_t at;
+		bool returns;
+	} cases[] = { { begins, 0, true },
+		      { leaves, 0, true },
+		      { leaves, 3, true },
+		      { short_leaves, 0, true },
+		      { leaves, 1, false } };
+	struct unwind_walk walk;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint8_t code[16] = { 0 };
+
+		memcpy(code, cases[i].code + cases[i].at, sizeof(code) - cases[i].at);
+		walk = in_code(code, sizeof(code));
+		if (!cases[i].returns) {
+			ends(walk, WIRE_END_JIT);
+			continue;
+		}
+		assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+		assert_int_equal(walk.pc, stack[0]);
+		assert_int_equal(walk.registers[UNWIND_FP], 0xdead);
+		/* The same bytes after a call are of a function that goes on. */
+		walk = in_code(code, sizeof(code));
+		walk.exact = 0;
+		ends(walk, WIRE_END_JIT);
+	}
+	for (size_t i = 0; i < sizeof(begins); i++) {
+		uint8_t code[sizeof(begins)];
+
+		memcpy(code, begins, sizeof(code));
+		code[i] ^= 8;
+		if (i < 2 || (i >= 8 && i < 12))
+			ends(in_code(code, sizeof(code)), WIRE_END_JIT);
+	}
+	memcpy(goes_on + 8, begins, sizeof(begins));
+	walk = in_code(goes_on, sizeof(goes_on));
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.pc, stack[0]);
+	goes_on[16] = 0x90;
+	ends(in_code(goes_on, sizeof(goes_on)), WIRE_END_JIT);
+	walk = in_code(by_table, sizeof(by_table));
+	walk.pc++;
+	assert_int_equal(unwind_step(&walk), WIRE_END_NONE);
+	assert_int_equal(walk.pc, stack[0]);
+	/* Without leave before it, the jump may be within a function. */
+	ends(in_code(by_table + 1, sizeof(by_table) - 1), WIRE_END_JIT);
+	code_left = 0;
+}
+
 static void code_that_keeps_frame_pointers_is_read_once(void **state)
 {
 	struct unwind_walk walk = chained();
@@ -969,6 +1034,7 @@ int main(void)
 		cmocka_unit_test(the_cfa_above_the_frame_of_luajit),
 		cmocka_unit_test(generated_code_that_returns),
 		cmocka_unit_test(generated_code_that_makes_its_frame),
+		cmocka_unit_test(generated_code_of_erlang),
 		cmocka_unit_test(code_that_keeps_frame_pointers_is_read_once),
 		cmocka_unit_test(mappings_of_each_kind),
 		cmocka_unit_test(cached_rules_hold_for_their_span),

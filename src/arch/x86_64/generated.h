@@ -14,6 +14,12 @@
 #define UNWIND_CODE_RET_ARGUMENTS 0xc2u	    /* ret $BYTES */
 /* cmp $N,%rcx; jg over the next; ret $BYTES: V8's functions return so, without the arguments */
 #define UNWIND_CODE_V8_RETURNS 0xc2037f00f98348ull
+/* jmp over the next six bytes: Erlang's functions begin so, and have a trap there */
+#define UNWIND_CODE_OVER_TRAP 0x06eb
+#define UNWIND_CODE_JMP	      0xe9
+#define UNWIND_CODE_DEC_R14   0xceff41u /* of 32 bits; with the bit 8, of 64 */
+/* jmp *(%rax,%r12,8): after leave, Erlang's way into a function of another module */
+#define UNWIND_CODE_ERLANG_LEAVES 0xe024ff42c9ull
 
 /*
  * Whether these bytes may be an instruction that does not lead to the next one: ret, leave, int3,
@@ -47,6 +53,40 @@ UNWIND_INLINE bool unwind_code_enters(const __u64 code[2])
 	return false;
 }
 
+/* Whether these are the first bytes of a function, or its state is looked at before its frame
+ * begins. */
+UNWIND_INLINE bool unwind_code_begins(const __u64 code[2])
+{
+	return (code[0] & 0xffff) == UNWIND_CODE_OVER_TRAP ? (__u32)code[1] == UNWIND_CODE_ENTER
+							   : unwind_code_enters(code);
+}
+
+/* Whether next is a conditional jump and ret, as where Erlang has counted a function down that
+ * ends. */
+UNWIND_INLINE bool unwind_code_may_return(const __u64 code[2])
+{
+	__u64 low = code[0];
+
+	if ((low & 0xfffff7) == UNWIND_CODE_DEC_R14)
+		low = low >> 24 | code[1] << 40;
+	return (low & 0xff00000000f0ffull) == ((__u64)UNWIND_CODE_RET << 48 | 0x800f);
+}
+
+/*
+ * Whether next is a jump to the first bytes of a function, which has the caller of the one that
+ * jumps, or Erlang's through a table. A function has left its frame before it.
+ */
+UNWIND_INLINE bool unwind_code_goes_over(__u64 pc, const __u64 code[2] UNWIND_CONTEXT)
+{
+	__u64 there[2] = { 0 };
+
+	if ((code[0] & 0xff) == UNWIND_CODE_JMP)
+		return !UNWIND_CODE(there, sizeof(there), pc + 5 + (__u64)(__s32)(code[0] >> 8)) &&
+		       unwind_code_begins(there);
+	return (__u32)code[0] == (UNWIND_CODE_ERLANG_LEAVES >> 8) &&
+	       !UNWIND_CODE(there, 5, pc - 1) && there[0] == UNWIND_CODE_ERLANG_LEAVES;
+}
+
 /*
  * How far above the stack pointer the return address is, if the instructions that run next in
  * generated code say so: they return, or begin a frame. CPython's trampolines, which it makes for
@@ -69,8 +109,9 @@ UNWIND_INLINE int unwind_code_returns(const struct unwind_walk *walk UNWIND_CONT
 		return -2;
 	if ((rest[0] & 0xffffff) == UNWIND_CODE_SET_FP)
 		return 8;
-	if (unwind_code_enters(rest) || (rest[0] & 0xff) == UNWIND_CODE_RET_ARGUMENTS ||
-	    (rest[0] & 0xffffff00ffffff) == UNWIND_CODE_V8_RETURNS)
+	if (unwind_code_begins(rest) || (rest[0] & 0xff) == UNWIND_CODE_RET_ARGUMENTS ||
+	    (rest[0] & 0xffffff00ffffff) == UNWIND_CODE_V8_RETURNS ||
+	    unwind_code_may_return(rest) || unwind_code_goes_over(walk->pc, rest UNWIND_PASS))
 		return 0;
 	if ((rest[0] & 0xffffffffffffffull) == UNWIND_CODE_CALL)
 		return 8;
