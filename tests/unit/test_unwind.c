@@ -580,6 +580,40 @@ static void test_machine(void **state)
 	assert_true(now.processes >= 1 && now.ready >= 2);
 }
 
+/* A walk waits for the tables of its own process only, and these are made before those of others.
+ */
+static void test_awaited(void **state)
+{
+	struct error err = { 0 };
+	struct layout *layout;
+	struct unwind_stats now;
+	uint32_t image;
+
+	(void)state;
+	assert_int_equal(images_learn_running(images, 60 * SECOND_NS), 0);
+	update();
+	assert_false(unwind_is_awaited(unwind));
+	assert_int_equal(images_at(images, getpid(), 0, UINT64_MAX, &image), 0);
+	assert_int_equal(unwind_hold_layout(unwind, image, &layout), 0);
+	assert_true(unwind_is_awaited(unwind));
+	assert_int_equal(unwind_wait_for_walks(unwind, (struct unwind_patience){ 0 }, &err), 0);
+	assert_int_equal(unwind_wait_for_walks(unwind,
+					       (struct unwind_patience){
+						       .served_ns = 60 * SECOND_NS,
+						       .longest_ns = 90 * SECOND_NS },
+					       &err),
+			 0);
+	assert_false(unwind_is_awaited(unwind));
+	now = stats();
+	printf("%u of %u tables are not made yet\n", now.pending, now.tables);
+	assert_true(now.pending > 0 || now.tables < 100);
+	assert_int_not_equal(kind_at(getpid(), (const void *)(uintptr_t)test_awaited, NULL),
+			     WIRE_MAPPING_PENDING);
+	assert_int_not_equal(kind_at(getpid(), (const void *)(uintptr_t)getppid, NULL),
+			     WIRE_MAPPING_PENDING);
+	unwind_release_layout(unwind, layout);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -590,6 +624,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_eviction, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cache, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_machine, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_awaited, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

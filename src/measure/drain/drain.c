@@ -322,7 +322,8 @@ static int consume_ended(struct drain *drain, struct error *err)
 	return r;
 }
 
-int drain_take_epoch(struct drain *drain, uint32_t epoch, uint64_t patience_ns, struct error *err)
+int drain_take_epoch(struct drain *drain, uint32_t epoch, struct unwind_patience patience,
+		     struct error *err)
 {
 	int r = consume_ended(drain, err);
 
@@ -331,7 +332,7 @@ int drain_take_epoch(struct drain *drain, uint32_t epoch, uint64_t patience_ns, 
 	if (epochs_drain(drain->epochs, epoch, add_count, stack_sets_of(&drain->stacks, epoch)) < 0)
 		return error_set(err, -EPROTO, "a stack was counted that was never sent");
 	images_lock(drain->images);
-	r = unwinder_finish(drain->unwinder, epoch, patience_ns, &drain->stacks, drain->tally, err);
+	r = unwinder_finish(drain->unwinder, epoch, patience, &drain->stacks, drain->tally, err);
 	images_unlock(drain->images);
 	return r;
 }

@@ -17,6 +17,7 @@
 #include "plan/plan.h"
 #include "process/images.h"
 #include "tally/tally.h"
+#include "unwind/unwind.h"
 
 struct drain;
 struct kernel_names;
@@ -79,9 +80,10 @@ int drain_consume(struct drain *drain, uint64_t until, struct error *err);
 
 /*
  * Takes the records and the counts of an epoch that has ended. Its deferred walks wait for missing
- * tables for `patience_ns` at most. 0, or a negative errno with `err` set.
+ * tables no longer than `patience`. 0, or a negative errno with `err` set.
  */
-int drain_take_epoch(struct drain *drain, uint32_t epoch, uint64_t patience_ns, struct error *err);
+int drain_take_epoch(struct drain *drain, uint32_t epoch, struct unwind_patience patience,
+		     struct error *err);
 
 /*
  * Adds that epoch's stacks to the tally. *ret_count is the number of its events, *ret_unwanted how

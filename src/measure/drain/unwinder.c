@@ -328,18 +328,18 @@ static int finish(struct unwinder *unwinder, uint32_t epoch, const struct stack_
 int unwinder_finish_ready(struct unwinder *unwinder, const struct stack_sets *stacks,
 			  struct tally *tally, struct error *err)
 {
-	if (!unwinder || unwinder->n_deferred == 0 || unwind_is_pending(unwinder->unwind))
+	if (!unwinder || unwinder->n_deferred == 0 || unwind_is_awaited(unwinder->unwind))
 		return 0;
 	return finish(unwinder, ALL_EPOCHS, stacks, tally, err);
 }
 
-int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, uint64_t patience_ns,
+int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, struct unwind_patience patience,
 		    const struct stack_sets *stacks, struct tally *tally, struct error *err)
 {
 	int r;
 
 	if (!unwinder || unwinder->n_deferred == 0)
 		return 0;
-	r = unwind_wait(unwinder->unwind, patience_ns, err);
+	r = unwind_wait_for_walks(unwinder->unwind, patience, err);
 	return r < 0 ? r : finish(unwinder, epoch, stacks, tally, err);
 }

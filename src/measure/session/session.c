@@ -28,7 +28,8 @@
 
 /* How long the last report, and one of an interval, may wait for the tables of deferred walks. */
 #define REPORT_PATIENCE_NS   (500 * NS_PER_MS)
-#define INTERVAL_PATIENCE_NS (100 * NS_PER_MS)
+#define REPORT_LONGEST_NS    (4 * NS_PER_SECOND) /* if there is no CPU for it */
+#define INTERVAL_PATIENCE_NS (100 * NS_PER_MS)	 /* nothing is drained meanwhile */
 
 static bool has_records(const struct session *session)
 {
@@ -151,7 +152,8 @@ static int finish(struct session *session, struct error *err)
 	else
 		r = epochs_wait(session->side.epochs, err);
 	if (r == 0)
-		r = session_drain(session, epochs_now(session->side.epochs), REPORT_PATIENCE_NS,
+		r = session_drain(session, epochs_now(session->side.epochs),
+				  (struct unwind_patience){ REPORT_PATIENCE_NS, REPORT_LONGEST_NS },
 				  err);
 	if (r == 0)
 		r = account(session, true, err);
@@ -194,7 +196,8 @@ static int walk_found(struct session *session, struct error *err)
 		images_lock(session->images);
 		r = gauge_walk(session->gauge, session->unwinder, until, err);
 		images_unlock(session->images);
-		if (r > 0 && session_switch_and_drain(session, 0, err) < 0)
+		if (r > 0 &&
+		    session_switch_and_drain(session, (struct unwind_patience){ 0 }, err) < 0)
 			r = -1;
 	}
 	return r;
@@ -229,7 +232,7 @@ static int run_until_event(struct session *session, enum session_event *ret_even
 		if (r == 0)
 			r = session_watch_jit(session, err);
 		if (r == 0 && drain_is_full(session->drain))
-			r = session_switch_and_drain(session, 0, err);
+			r = session_switch_and_drain(session, (struct unwind_patience){ 0 }, err);
 		if (r < 0)
 			return r;
 		if (schedule_tick_is_due(&session->schedule, monotonic_ns()))
@@ -260,9 +263,10 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 		return r;
 	session->reports = !is_for_displays(event);
 	if (session_goes_on(event)) {
+		uint64_t patience = is_for_displays(event) ? 0 : INTERVAL_PATIENCE_NS;
+
 		r = session_switch_and_drain(session,
-					     is_for_displays(event) ? 0 : INTERVAL_PATIENCE_NS,
-					     err);
+					     (struct unwind_patience){ patience, patience }, err);
 		session->reports = false;
 		if (r == 0 && event != SESSION_SLICE)
 			r = account(session, false, err);

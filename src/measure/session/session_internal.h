@@ -53,11 +53,13 @@ struct session {
 
 /*
  * Moves an epoch that has ended into the tally. Its deferred walks wait for missing tables for
- * `patience_ns` at most.
+ * `patience` at most.
  */
-int session_drain(struct session *session, uint32_t epoch, uint64_t patience_ns, struct error *err);
+int session_drain(struct session *session, uint32_t epoch, struct unwind_patience patience,
+		  struct error *err);
 /* Ends the current epoch, and drains it. */
-int session_switch_and_drain(struct session *session, uint64_t patience_ns, struct error *err);
+int session_switch_and_drain(struct session *session, struct unwind_patience patience,
+			     struct error *err);
 /*
  * Ends the epoch where generated code may be replaced: what is sampled from now on is of new
  * images, and the counts of an epoch are of those that a stack was first seen in.

@@ -87,6 +87,8 @@ void tables_set_state(struct tables *tables, struct table *table, enum table_sta
 {
 	tables->n_pending += state == TABLE_PENDING;
 	tables->n_pending -= table->state == TABLE_PENDING;
+	tables->n_awaited -= table->awaited;
+	table->awaited = false;
 	tables->n_not_opened += state == TABLE_NOT_OPENED;
 	tables->n_not_opened -= table->state == TABLE_NOT_OPENED;
 	table->state = state;
@@ -259,6 +261,16 @@ void tables_unuse(struct tables *tables, uint32_t table)
 	tables->tables[table]->uses--;
 }
 
+void tables_await(struct tables *tables, uint32_t number)
+{
+	struct table *table = tables->tables[number];
+
+	if (table->state != TABLE_PENDING || table->awaited)
+		return;
+	table->awaited = true;
+	tables->n_awaited++;
+}
+
 void tables_hit(struct tables *tables, uint32_t number, uint64_t now)
 {
 	struct table *table = tables->tables[number];
@@ -341,6 +353,11 @@ uint64_t tables_version(const struct tables *tables)
 bool tables_are_pending(const struct tables *tables)
 {
 	return tables->n_pending > 0;
+}
+
+bool tables_are_awaited(const struct tables *tables)
+{
+	return tables->n_awaited > 0;
 }
 
 bool tables_compile_one(struct tables *tables)

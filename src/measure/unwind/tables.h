@@ -57,6 +57,9 @@ void tables_use(struct tables *tables, uint32_t table);
 void tables_unuse(struct tables *tables, uint32_t table);
 /* A stack went through the table's file at `now`, in monotonic_ns(). */
 void tables_hit(struct tables *tables, uint32_t table, uint64_t now);
+/* A walk may need the table to go on: if it is pending, it is made before those of which that is
+ * not so. */
+void tables_await(struct tables *tables, uint32_t table);
 
 /* What struct wire_mapping says about a table. */
 struct table_reference {
@@ -75,6 +78,8 @@ int tables_update(struct tables *tables, uint64_t now, void (*refresh)(void *con
 		  void *context, struct error *err);
 /* Whether tables are still to be compiled. */
 bool tables_are_pending(const struct tables *tables);
+/* Whether one of these is one that tables_await() was told of. */
+bool tables_are_awaited(const struct tables *tables);
 /* Compiles one in the calling thread; false when none is queued. */
 bool tables_compile_one(struct tables *tables);
 

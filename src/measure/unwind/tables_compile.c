@@ -88,6 +88,13 @@ static int prepare(const struct tables *tables, const struct table *table, struc
 	return 0;
 }
 
+/* What a table is worth: a walk that waits is worth more than a hit, and that more than a mapping.
+ */
+static uint64_t weight_of(const struct table *table)
+{
+	return (table->awaited ? 1ull << 40 : 0) + table->hits * 64 + table->uses + 1;
+}
+
 static int queue_job(struct tables *tables, uint32_t number, uint64_t now)
 {
 	struct table *table = tables->tables[number];
@@ -106,8 +113,7 @@ static int queue_job(struct tables *tables, uint32_t number, uint64_t now)
 		tables_set_state(tables, table, TABLE_NOT_OPENED);
 		return 0;
 	}
-	/* A hit says more than a mapping. */
-	job->priority = table->hits * 64 + table->uses;
+	job->priority = weight_of(table);
 	table->file_owner = job->file_owner;
 	table->compiling = true;
 	table->tried = now;
@@ -125,7 +131,7 @@ int tables_queue_pending(struct tables *tables, uint64_t now)
 
 		for (uint32_t i = 0; i < tables->n; i++) {
 			const struct table *table = tables->tables[i];
-			uint64_t weight = table->hits * 64 + table->uses + 1;
+			uint64_t weight = weight_of(table);
 
 			if (table->state == TABLE_PENDING && !table->compiling && weight > most) {
 				most = weight;

@@ -33,6 +33,7 @@ struct table {
 	uint32_t file; /* number in the images; TABLE_NONE: the vDSO */
 	enum table_state state;
 	bool compiling;			      /* a job for it is in the queue */
+	bool awaited;			      /* pending, and a walk may need it to go on */
 	uint32_t uses;			      /* code ranges of layouts */
 	uint64_t hits;			      /* frames of stacks, also while it was not there */
 	uint64_t last_hit;		      /* 0: never */
@@ -67,7 +68,7 @@ struct tables {
 	uint32_t n_by_file;
 	uint32_t vdso; /* its table, or TABLE_NONE */
 	uint64_t vdso_size;
-	uint32_t n_pending, n_jobs, n_not_opened;
+	uint32_t n_pending, n_awaited, n_jobs, n_not_opened;
 	uint32_t n_rules; /* in the kernel */
 	atomic_uint last_owner;
 	atomic_ullong

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/cpu_wait.h"
 #include "base/own.h"
 #include "unwind/finish.h"
 #include "unwind/process_tables.h"
@@ -183,9 +184,23 @@ bool unwind_is_pending(const struct unwind *unwind)
 	return tables_are_pending(unwind->tables);
 }
 
-int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
+/* When the patience ends, as far as is known now. */
+static uint64_t extended(uint64_t begin, struct unwind_patience patience, uint64_t waited_before)
 {
-	uint64_t end = monotonic_ns() + budget_ns;
+	uint64_t waited = cpu_wait_ns();
+
+	/* Children that have ended meanwhile are missing. */
+	waited = waited > waited_before ? waited - waited_before : 0;
+	waited += patience.served_ns;
+	return begin + (waited < patience.longest_ns ? waited : patience.longest_ns);
+}
+
+static int wait_for(struct unwind *unwind, bool (*is_awaited)(const struct unwind *unwind),
+		    struct unwind_patience patience, struct error *err)
+{
+	bool may_extend = patience.longest_ns > patience.served_ns;
+	uint64_t begin = monotonic_ns(), end = begin + patience.served_ns;
+	uint64_t waited = may_extend ? cpu_wait_ns() : 0;
 
 	for (;;) {
 		struct pollfd done = { .fd = unwind_fd(unwind), .events = POLLIN };
@@ -195,11 +210,29 @@ int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
 		if (r < 0)
 			return r;
 		now = monotonic_ns();
-		if (!tables_are_pending(unwind->tables) || now >= end)
+		if (may_extend && now >= end && is_awaited(unwind))
+			end = extended(begin, patience, waited);
+		if (!is_awaited(unwind) || now >= end)
 			return 0;
 		if (!tables_compile_one(unwind->tables))
 			poll(&done, 1, (int)((end - now) / 1000000u) + 1);
 	}
+}
+
+int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
+{
+	return wait_for(unwind, unwind_is_pending, (struct unwind_patience){ budget_ns, budget_ns },
+			err);
+}
+
+bool unwind_is_awaited(const struct unwind *unwind)
+{
+	return tables_are_awaited(unwind->tables);
+}
+
+int unwind_wait_for_walks(struct unwind *unwind, struct unwind_patience patience, struct error *err)
+{
+	return wait_for(unwind, unwind_is_awaited, patience, err);
 }
 
 void unwind_missed(struct unwind *unwind, pid_t tgid)
@@ -243,6 +276,9 @@ int unwind_hold_layout(struct unwind *unwind, uint32_t image, struct layout **re
 	r = layouts_ranges(&unwind->layouts, mappings, n, &ranges, &n, &cut);
 	if (r < 0)
 		return r;
+	for (uint32_t i = 0; i < n; i++)
+		if (ranges[i].table != TABLE_NONE)
+			tables_await(unwind->tables, ranges[i].table);
 	current = process_tables_find(unwind->processes, images_tgid(unwind->images, image));
 	if (!current || !layout_has_ranges(current, ranges, n))
 		return layouts_write(&unwind->layouts, ranges, n, ret_layout);

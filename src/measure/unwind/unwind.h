@@ -79,6 +79,18 @@ bool unwind_is_pending(const struct unwind *unwind);
  */
 int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err);
 
+/* How long tables are waited for. */
+struct unwind_patience {
+	uint64_t served_ns;  /* time without that for which this process waited for CPUs */
+	uint64_t longest_ns; /* time with that; no less */
+};
+
+/* Whether tables are still to be made that the processes of layouts that were held have mapped. */
+bool unwind_is_awaited(const struct unwind *unwind);
+/* Waits for these, and helps. 0 or as unwind_update(). */
+int unwind_wait_for_walks(struct unwind *unwind, struct unwind_patience patience,
+			  struct error *err);
+
 /*
  * Counts a hit of each table that a stack went through: hits decide which tables are compiled first
  * and which are evicted. `frames` are the user frames of struct wire_stack. Takes some 50 ns a
