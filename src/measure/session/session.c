@@ -28,7 +28,7 @@
 
 /* How long the last report, and one of an interval, may wait for the tables of deferred walks. */
 #define REPORT_PATIENCE_NS   (500 * NS_PER_MS)
-#define REPORT_LONGEST_NS    (4 * NS_PER_SECOND) /* if there is no CPU for it */
+#define REPORT_LONGEST_NS    (2 * NS_PER_SECOND) /* if there is no CPU for it */
 #define INTERVAL_PATIENCE_NS (100 * NS_PER_MS)	 /* nothing is drained meanwhile */
 
 static bool has_records(const struct session *session)

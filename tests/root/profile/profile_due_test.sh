@@ -36,6 +36,23 @@ else
 	says "with -v, what was due has a line" "^clock: $due samples were due, of any process; $due came$"
 fi
 
+# ---- three loops a CPU, programs that start all the time, no tables yet, and another profiler
+mkdir "$tmp/no-tables"
+for ((i = 0; i < 3 * cpus; i++)); do
+	bash -c 'while :; do :; done' &
+	loops+=("$!")
+done
+bash -c 'while :; do /bin/true; /bin/echo; done' >"$fate" &
+loops+=("$!")
+perf record -q -F 99 -a -g -o "$tmp/perf.data" sleep $((8 * slow)) >"$fate" 2>&1 &
+loops+=("$!")
+started+=("${loops[@]}")
+XDG_CACHE_HOME=$tmp/no-tables measure -I --self -F 199 -e cpu-clock -v -o "$tmp/due.json" $((4 * slow))
+kill "${loops[@]}" 2>>"$fate"
+{ wait "${loops[@]}"; } 2>>"$fate"
+read_due 199
+adds_up "a busy machine beside perf record"
+
 # ---- more than the CPUs can take: their time goes into walks of deep stacks
 rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 if [ "$rate" -lt 99999 ]; then
