@@ -119,6 +119,7 @@ static int receive(struct finding *finding, struct reading *reading)
 	finding->found.is_go = finding->facts.is_go != 0;
 	finding->found.throws = finding->facts.throws != 0;
 	finding->found.turning = checked(finding->facts.turning);
+	finding->found.unreached = checked(finding->facts.unreached);
 	finding->found.bad = finding->facts.bad;
 	finding->found.bad.name[sizeof(finding->found.bad.name) - 1] = '\0';
 	finding->found.dwarf = finding->facts.dwarf;

@@ -55,10 +55,11 @@ struct functions {
 	bool throws;	       /* with `calls`: it has code of C++ or Rust that throws exceptions */
 	struct pool *names;    /* owns the items' names */
 	/* See trigger/function_name.h. */
-	bool are_clones;	       /* nothing but clones of what the pattern names */
-	struct function_group weaker;  /* clones, or overloads in C++, that are not among them */
-	struct function_group cold;    /* cold parts that match; they are not among them */
-	struct function_group turning; /* each turn of a loop of these counts */
+	bool are_clones;		 /* nothing but clones of what the pattern names */
+	struct function_group weaker;	 /* clones, or overloads in C++, that are not among them */
+	struct function_group cold;	 /* cold parts that match; they are not among them */
+	struct function_group turning;	 /* each turn of a loop of these counts */
+	struct function_group unreached; /* nothing in the file leads to them; or `briefly` */
 	struct function_bad bad;
 	/* Of a line, or inlined functions: 0 or a negative errno of the search in the DWARF. */
 	int dwarf;

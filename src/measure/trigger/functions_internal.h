@@ -40,7 +40,7 @@ struct functions_facts {
 	int32_t dwarf;	       /* the same */
 	struct line_neighbours near;
 	struct function_bad bad;
-	struct function_group cold, weaker, turning; /* as of struct functions */
+	struct function_group cold, weaker, turning, unreached; /* as of struct functions */
 };
 
 enum function_is {

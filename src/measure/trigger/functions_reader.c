@@ -11,6 +11,7 @@
 #include "base/partition.h"
 #include "elf/code_file.h"
 #include "elf/debug_data.h"
+#include "elf/elf_references.h"
 #include "elf/elf_versions.h"
 #include "elf/go_table.h"
 #include "elf/ifunc_slots.h"
@@ -20,9 +21,10 @@
 #include "trigger/functions_places.h"
 #include "trigger/matcher.h"
 
-#define GO_NAME_SIZE 4096 /* bytes; longer names are cut */
-#define INLINED_MAX  64	  /* functions that match */
-#define INLINED_NS   (NS_PER_SECOND / 2)
+#define GO_NAME_SIZE  4096 /* bytes; longer names are cut */
+#define INLINED_MAX   64   /* functions that match */
+#define INLINED_NS    (NS_PER_SECOND / 2)
+#define UNREACHED_MAX 4 /* functions that match; the file is searched for each */
 
 /* A function that matches. */
 struct found {
@@ -467,6 +469,19 @@ static int place_all_inside(struct reader *reader, int debug_fd)
 
 /* ---- what was inlined ---- */
 
+/* Functions that were inlined wherever they are called, which needs no debug information to be
+ * seen. */
+static void find_unreached(struct reader *reader)
+{
+	if (reader->n > UNREACHED_MAX || reader->question->exported || reader->question->briefly ||
+	    reader->question->point.inlined || reader->question->point.file || reader->facts.is_go)
+		return;
+	for (uint32_t i = 0; i < reader->n; i++)
+		if (reader->items[i].is == FUNCTION_PLAIN &&
+		    !elf_may_lead_to(reader->elf, reader->items[i].at))
+			group(&reader->facts.unreached, reader->items[i].name);
+}
+
 /* A pattern for everything is not asked for what it is not. */
 static void count_inlined(struct reader *reader, int debug_fd)
 {
@@ -497,6 +512,8 @@ static int read_all(struct reader *reader, int debug_fd)
 		r = choose(reader);
 	if (r >= 0)
 		count_inlined(reader, debug_fd);
+	if (r >= 0)
+		find_unreached(reader);
 	if (r >= 0)
 		r = place_all(reader);
 	if (r >= 0)

@@ -275,6 +275,12 @@ static void note(struct probes *probes, const struct spec *spec, const struct fu
 			"not counted: calls at %u place%s where the compiler inlined what matches; "
 			"--inlined counts them",
 			functions->n_inlined, functions->n_inlined > 1 ? "s" : "");
+	if (functions->unreached.n > 0 && functions->n_inlined == 0)
+		probes_note(probes,
+			    "not called in its file: %s%s; the compiler inlined it wherever it is "
+			    "called, or it is not used; compiled with -g, --inlined counts it",
+			    functions->unreached.first,
+			    others_text(&functions->unreached, others, sizeof(others)));
 	if (spec->point.inlined && functions->dwarf < 0)
 		probes_note(probes, "not counted: where %s may have been inlined, which %s",
 			    spec->name,

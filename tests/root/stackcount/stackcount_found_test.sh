@@ -139,6 +139,34 @@ for program in inlined without; do
 		-D 1 "./$program:nowhere"
 done
 
+# Without debug information: nothing in the file leads to what was inlined at all of its calls.
+cat >everywhere.c <<'END'
+#include <unistd.h>
+int square(int i) { return i * i + getppid(); }
+int cube(int i) { return i * i * i + getppid(); }
+int (*volatile pointer)(int) = cube;
+__attribute__((noipa)) int jumps(int i) { return i + getppid(); }
+__attribute__((noipa)) int goes_on(int i) { return jumps(i + 1); }
+int main(void) { int s = 0; for (int i = 0; i < 50; i++) s += square(i) + cube(i) + goes_on(i); return s == 1; }
+END
+for how in -pie '-no-pie -fno-pie' '-shared -fPIC'; do
+	gcc -O2 $how everywhere.c -o everywhere
+	if [[ $how = -shared* ]]; then
+		"$stackcount" -D 0.1 "$PWD/everywhere:square" >"$out" 2>"$err"
+		! grep -q '^not called in its file' "$err"
+		check $? "a function that others can call ($how)" "$(cat "$err")"
+		continue
+	fi
+	count -f "./everywhere:square" -- ./everywhere
+	says "a function that was inlined wherever it is called ($how)" \
+		'^not called in its file: square; the compiler inlined it wherever it is called'
+	for function in cube jumps goes_on main _start; do
+		count -f "./everywhere:$function" -- ./everywhere
+		! grep -q '^not called in its file' "$err"
+		check $? "... and not of $function, to which a call, a jump or a pointer leads" "$(cat "$err")"
+	done
+done
+
 # ---- semaphores that are not in the file
 if echo '#include <sys/sdt.h>' | gcc -E - >"$fate" 2>&1; then
 	cat >semaphore.c <<-'END'
