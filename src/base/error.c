@@ -45,3 +45,10 @@ int error_usage(struct error *err, const char *format, ...)
 	va_end(args);
 	return code;
 }
+
+const char *error_remedy(int code)
+{
+	if (code == -EMFILE)
+		return "; raise the limit (ulimit -n)";
+	return code == -EFBIG ? "; raise the limit (ulimit -f)" : "";
+}

@@ -33,4 +33,7 @@ int error_privilege(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 int error_usage(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* For the end of a message: what to do where a limit of this process is the cause; or "". */
+const char *error_remedy(int code);
+
 #endif

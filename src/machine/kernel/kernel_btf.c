@@ -150,6 +150,7 @@ static int fill(const struct kernel_btf *btf, const struct btf *wanted,
 	own(own_free) const char **names = calloc(btf__type_cnt(wanted), sizeof(*names));
 	own(unmap) struct whole all = { 0 };
 	own(own_free) void *subset = NULL;
+	ssize_t written;
 	size_t size;
 	int r;
 
@@ -166,7 +167,8 @@ static int fill(const struct kernel_btf *btf, const struct btf *wanted,
 			.raw_preemptible = have_srcu_tracepoints(&all),
 			.counts_refused = have_counts_of_refused(&all),
 		};
-	return write(btf->fd, subset, size) == (ssize_t)size ? 0 : -errno;
+	written = write(btf->fd, subset, size);
+	return written == (ssize_t)size ? 0 : written < 0 ? -errno : -EFBIG;
 }
 
 int kernel_btf_fill(const struct kernel_btf *btf, const struct btf *wanted,
@@ -175,7 +177,8 @@ int kernel_btf_fill(const struct kernel_btf *btf, const struct btf *wanted,
 	int r = fill(btf, wanted, ret_tracing);
 
 	if (r < 0)
-		return error_set(err, r, "cannot read the kernel's BTF in " KERNEL_BTF_PATH ": %s",
-				 strerror(-r));
+		return error_set(err, r,
+				 "cannot read the kernel's BTF in " KERNEL_BTF_PATH ": %s%s",
+				 strerror(-r), error_remedy(r));
 	return 0;
 }

@@ -41,6 +41,7 @@ static void wait_and_exec(char *const argv[], int nice, int go, int failed)
 	prctl(PR_SET_PDEATHSIG, 0);
 	setpriority(PRIO_PROCESS, 0, nice);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	execvp(argv[0], argv);

@@ -274,7 +274,9 @@ int kernel_side_unwind_maps(const struct kernel_side *side, struct unwind_maps *
 {
 	int r = unwind_maps_kernel(&side->tables, &side->skeleton->bss->unwind_changes, ret_maps);
 
-	return r < 0 ? error_set(err, r, "cannot set up unwinding tables: %s", strerror(-r)) : 0;
+	return r < 0 ? error_set(err, r, "cannot set up unwinding tables: %s%s", strerror(-r),
+				 error_remedy(r))
+		     : 0;
 }
 
 static int follow_forks(struct kernel_side *side, struct error *err)

@@ -116,7 +116,8 @@ int unwind_new(struct images *images, struct unwind_maps *maps,
 	r = build(unwind, options);
 	if (r < 0) {
 		unwind_free(unwind);
-		return error_set(err, r, "cannot set up unwinding tables: %s", strerror(-r));
+		return error_set(err, r, "cannot set up unwinding tables: %s%s", strerror(-r),
+				 error_remedy(r));
 	}
 	images_set_watch(images, &watch);
 	images_each(images, on_changed, unwind);

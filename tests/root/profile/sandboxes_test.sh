@@ -43,4 +43,18 @@ for call in setrlimit prlimit64 capset; do
 	! grep -q damaged "$err"
 	check $? "and calls no file damaged" "$(cat "$err")"
 done
+
+# ---- limits of the process: the message names the one that is in the way
+for files in 16 24 40; do
+	(ulimit -n "$files" && "$profile" -f 0.1 2>&1 >"$fate") | cat >"$err"
+	says "with $files files" '^profile: cannot .*: Too many open files; raise the limit \(ulimit -n\)$'
+done
+for blocks in 0 1; do
+	(ulimit -f "$blocks" && "$profile" -f 0.1 2>&1) | cat >"$err"
+	says "with files of $blocks KiB" '^profile: cannot .*: File too large; raise the limit \(ulimit -f\)$'
+done
+# A command gets the signals as they were.
+measure_command -f -- sh -c 'grep SigIgn /proc/$$/status'
+[[ $said =~ ^SigIgn:[[:space:]]*0+$ ]]
+check $? "a command ignores no signal that was not ignored before" "$said"
 finish
