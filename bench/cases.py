@@ -15,6 +15,7 @@ from cost_cases import CostCases
 from interpreter_cases import InterpreterCases
 from closing import lost_of
 from measure import BpfStatistics, Failed
+from footprint_cases import FootprintCases
 from memory_cases import MemoryCases
 from off_cpu_cases import OffCpuCases
 from otel_cases import OtelCases
@@ -28,7 +29,7 @@ OF_EVENTS = ["tracepoints", "uprobes"]  # the cases that can be compared with it
 
 
 class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuCases, MemoryCases, OtelCases,
-            CostCases):
+            CostCases, FootprintCases):
     def __init__(self, bench, sizes, peers, otel=None, earlier=None):
         """`otel`: the path of the OpenTelemetry profiler, if it is one of the peers; `earlier`: that of a build."""
         self.bench, self.sizes, self.peers, self.otel, self.earlier = bench, sizes, peers, otel, earlier
@@ -141,9 +142,9 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuC
 
     def report(self):
         total = Row(f"report of {self.sizes.stacks:,} stacks of 30 frames: profile --from FILE, folded, to "
-                    "/dev/null", "ms", 2000)
+                    "/dev/null", "ms", 1000)
         cpu = Row("CPU time of that report", "ms")
-        rss = Row("peak RSS of that report", "MB")
+        rss = Row("peak RSS of that report", "MB", 300)
         recording = self.bench.path("big.stacktally")
         subprocess.run([os.path.join(self.bench.build, "bench", "report_speed"), "make",
                         recording, str(self.sizes.stacks)], check=True)
@@ -315,4 +316,5 @@ class Cases(UnwindCases, InterpreterCases, ProcessCases, ContainerCases, OffCpuC
 # What --only takes, in the order they are run.
 NAMES = ["second", "armed", "samples", "report", "tracepoints", "uprobes", "stackcount_second",
          "off_cpu", "memory", "overhead", "costs", "frames", "python_samples", "functions", "dwarf", "compile_rows", "processes",
-         "many_processes", "exec_storm", "container_names", "growth", "names", "names_share", "stock_names"]
+         "many_processes", "exec_storm", "container_names", "growth", "footprint",
+         "names", "names_share", "stock_names"]

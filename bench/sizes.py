@@ -25,6 +25,7 @@ class Sizes:
     settle_seconds: float = 10      # until a peer knows the processes
     storm_seconds: float = 10
     containers: int = 200
+    compile_seconds: float = 120
     grown_from: int = 20
     grown_to: int = 60
     addresses: int = 1_000_000      # that are named
@@ -39,6 +40,6 @@ class Sizes:
 SMOKE = Sizes(rounds=1, calls=4000, seconds=0.3, overhead_seconds=2, events=4000, stacks=2000,
               switches=4000, blocks=3000, frame_calls=3000, function_calls=200, strays=100, dwarf_seconds=1,
               other_releases=False, rows_of=("/usr/sbin",), waiting=8, processes=20,
-              process_seconds=1, settle_seconds=1, storm_seconds=1, containers=8, grown_from=1, grown_to=2, addresses=2000, named_files=5,
+              process_seconds=1, settle_seconds=1, storm_seconds=1, containers=8, compile_seconds=1, grown_from=1, grown_to=2, addresses=2000, named_files=5,
               large_functions=20_000, compiled_files=10, programs=("gzip",), program_seconds=0.5,
               least_samples=10)
