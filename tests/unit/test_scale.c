@@ -87,9 +87,31 @@ static void nothing_has_no_share(void **state)
 	assert_int_equal(scale_count(&scale, 0), 0);
 }
 
+/* At a rate, a sample is a part of a second only of what goes on while a CPU works. */
+static void samples_of_some_events_stand_for_time(void **state)
+{
+	static const struct {
+		const char *event;
+		uint64_t ns;
+	} events[] = {
+		{ NULL, 20000000 },	   { "cpu-clock", 20000000 },
+		{ "cycles:u", 20000000 },  { "ref-cycles", 20000000 },
+		{ "page-faults", 0 },	   { "cache-misses", 0 },
+		{ "context-switches", 0 }, { "stalled-cycles-frontend", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		const struct profile_meta meta = { .event = events[i].event, .frequency = 50 };
+
+		assert_int_equal(profile_sample_ns(&meta), events[i].ns);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_of_some_events_stand_for_time),
 		cmocka_unit_test(counts_are_scaled),
 		cmocka_unit_test(nothing_has_no_share),
 	};

@@ -278,7 +278,7 @@ static void test_top(void **state)
 	struct top_list list;
 
 	(void)state;
-	assert_int_equal(top_list_make(&tree, frames, 6, false, &list), 0);
+	assert_int_equal(top_list_make(&tree, frames, 6, false, NULL, &list), 0);
 	assert_int_equal(list.n, 5);
 	assert_int_equal(list.rows[0].frame, 2);
 	/* delta calls itself: its total counts once, its self of both frames */
@@ -286,7 +286,7 @@ static void test_top(void **state)
 	assert_int_equal(list.rows[1].self, 39);
 	assert_int_equal(list.rows[1].total, 39);
 	top_list_clear(&list);
-	assert_int_equal(top_list_make(&tree, frames, 6, true, &list), 0);
+	assert_int_equal(top_list_make(&tree, frames, 6, true, NULL, &list), 0);
 	assert_int_equal(list.rows[0].frame, 1);
 	top_list_clear(&list);
 }
@@ -377,6 +377,14 @@ static void test_list_keys(void **state)
 	assert_int_equal(browser.tab, BROWSER_FLAME);
 	expect_selected(&browser, "delta");
 	assert_int_equal(browser.matched, 39);
+	/* The list has what a search finds. */
+	press(&browser, "\t/^alpha$\r");
+	assert_int_equal(browser.top.n, 1);
+	assert_int_equal(browser.top.rows[0].frame, 1);
+	press(&browser, "/nothing\rjkn");
+	assert_int_equal(browser.top.n, 0);
+	press(&browser, "\a");
+	assert_int_equal(browser.top.n, 5);
 	browser_clear(&browser);
 }
 

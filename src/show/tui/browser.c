@@ -122,7 +122,7 @@ static int sort_again(struct browser *browser)
 				 : UINT32_MAX;
 	struct top_list top;
 	int r = top_list_make(browser->tree, browser->frames, browser->n_frames, browser->by_total,
-			      &top);
+			      browser->search, &top);
 
 	if (r < 0)
 		return r;
@@ -154,7 +154,7 @@ int browser_search(struct browser *browser, struct search *search)
 	if (search && search_update(search, browser->frames, browser->n_frames) < 0)
 		return -ENOMEM;
 	sum_matched(browser);
-	return 0;
+	return browser->tree ? sort_again(browser) : 0;
 }
 
 int browser_update(struct browser *browser, const struct flame_tree *tree,

@@ -291,7 +291,7 @@ int browser_key(struct browser *browser, uint32_t key)
 	/* As in less and htop, q leaves the help first. */
 	if (key == KEY_INTERRUPT || (key == 'q' && !browser->help)) {
 		snprintf(browser->message, sizeof(browser->message),
-			 "ending with the command; q again ends before it");
+			 "ending, with the command if there is one; q again ends before it");
 		return BROWSER_QUIT;
 	}
 	if (browser->help || key == '?') {

@@ -55,7 +55,8 @@ static void sum(const struct flame_tree *tree, struct top_row *rows, uint32_t *o
 }
 
 int top_list_make(const struct flame_tree *tree, const struct flame_frame *frames,
-		  uint32_t n_frames, bool by_total, struct top_list *ret_list)
+		  uint32_t n_frames, bool by_total, const struct search *search,
+		  struct top_list *ret_list)
 {
 	own(own_free) uint32_t *on_path = calloc(n_frames + 1, sizeof(*on_path));
 	own(own_free) uint32_t *path = calloc(tree->max_depth + 2, sizeof(*path));
@@ -68,7 +69,7 @@ int top_list_make(const struct flame_tree *tree, const struct flame_frame *frame
 	sum(tree, list.rows, on_path, path);
 	for (uint32_t i = 0; i < n_frames; i++) {
 		if (!list.rows[i].total || frames[i].kind == FLAME_ROOT ||
-		    frames[i].kind == FLAME_WHO)
+		    frames[i].kind == FLAME_WHO || (search && !search_finds(search, i)))
 			continue;
 		list.rows[list.n] = list.rows[i];
 		list.rows[list.n++].frame = i;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "flame/flame_tree.h"
+#include "tui/search.h"
 
 struct top_row {
 	uint32_t frame;
@@ -22,11 +23,13 @@ struct top_list {
 };
 
 /*
- * Lists the functions of a tree, without the root and processes. `n_frames` is the size of
- * `frames`, to which the tree's frame numbers refer. The caller clears the list. 0 or -ENOMEM.
+ * Lists the functions of a tree, without the root and processes; with a search, those that it
+ * finds. `n_frames` is the size of `frames`, to which the tree's frame numbers refer. The caller
+ * clears the list. 0 or -ENOMEM.
  */
 int top_list_make(const struct flame_tree *tree, const struct flame_frame *frames,
-		  uint32_t n_frames, bool by_total, struct top_list *ret_list);
+		  uint32_t n_frames, bool by_total, const struct search *search,
+		  struct top_list *ret_list);
 void top_list_clear(struct top_list *list);
 
 #endif

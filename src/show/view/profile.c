@@ -17,10 +17,22 @@ struct profile_store {
 
 DEFINE_OWN(struct tally, tally_free)
 
+/*
+ * Whether the event goes on while a CPU works, as clocks and cycles do: sampled at a rate, each
+ * sample stands for a part of a second then. Page faults or cache misses come as they like.
+ */
+static bool goes_with_time(const char *event)
+{
+	return !event || strstr(event, "clock") ||
+	       (strstr(event, "cycles") && !strstr(event, "stalled"));
+}
+
 uint64_t profile_sample_ns(const struct profile_meta *meta)
 {
 	if (meta->timed)
 		return 1;
+	if (meta->frequency && !goes_with_time(meta->event))
+		return 0;
 	if (meta->frequency)
 		return 1000000000u / meta->frequency;
 	/* The clocks are the events that count ns. */

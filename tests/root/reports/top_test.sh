@@ -74,6 +74,10 @@ rows=30 on_terminal "$profile -i 0.5 1"
 [ "$(grep -c "$(printf '\033\\[H\033\\[J')" "$out")" = 2 ]
 check $? "-i draws the table anew each time" "$(cat -v "$out")"
 
+on_terminal "$profile -e page-faults 1"
+! grep -q CPUs "$out"
+check $? "page faults are not told in CPUs" "$(cat "$out")"
+
 on_terminal "$stackcount -D 1 t:syscalls:sys_enter_write"
 says "stackcount has the table, too" '^   events      %  process' "$out"
 kill "$burner"
