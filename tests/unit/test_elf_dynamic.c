@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "elf/elf_exports.h"
 #include "elf/elf_file.h"
 #include "elf/export_lookup.h"
 
@@ -119,15 +120,24 @@ static void tables_are_found(void **state)
 
 /* ---- symbols by hash tables ---- */
 
+/* Whether it is found; if so, with its address and size. */
 static bool has(const char *name)
 {
+	struct elf_export export = { .name = name };
 	struct elf_file *elf = NULL;
 	struct export_lookup lookup;
+	Elf64_Sym symbol;
 	bool found;
 
 	assert_int_equal(elf_file_open_memory(bytes, n_bytes, &elf), 0);
 	export_lookup_open(&lookup, elf);
 	found = export_lookup_has(&lookup, name);
+	if (found) {
+		assert_true(export_lookup_find(&lookup, name, &symbol));
+		assert_int_equal(elf_exports_find(elf, &export, 1), 0);
+		assert_int_equal(export.address, symbol.st_value);
+		assert_int_equal(export.size, symbol.st_size);
+	}
 	elf_file_close(elf);
 	return found;
 }
@@ -140,9 +150,9 @@ static uint32_t look_up_all(struct elf_section symbols, struct elf_section strin
 
 	for (size_t i = 1; i < symbols.size / sizeof(*all); i++) {
 		const char *name = (const char *)bytes + strings.offset + all[i].st_name;
-		char longer[128];
+		char longer[160];
 
-		if (strlen(name) > 62)
+		if (strlen(name) > 126)
 			continue;
 		snprintf(longer, sizeof(longer), "%s_", name);
 		if (all[i].st_shndx != SHN_UNDEF && !has(name))

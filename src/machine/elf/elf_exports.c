@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "elf/export_lookup.h"
+
 #define TABLE_MAX (64u << 20) /* bytes of symbols, and of names */
 
 #define NONE UINT32_MAX
@@ -63,9 +65,29 @@ static int find_in(const struct elf_file *elf, uint32_t type, const struct wante
 	return 0;
 }
 
+/* Finds in the hash table, and says how many are not there. */
+static uint32_t look_up(const struct export_lookup *lookup, struct elf_export *exports, uint32_t n)
+{
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		Elf64_Sym symbol;
+
+		if (!exports[i].name[0])
+			continue;
+		if (export_lookup_find(lookup, exports[i].name, &symbol)) {
+			exports[i].address = symbol.st_value;
+			exports[i].size = symbol.st_size;
+		}
+		missing += !exports[i].address;
+	}
+	return missing;
+}
+
 int elf_exports_find(const struct elf_file *elf, struct elf_export *exports, uint32_t n)
 {
 	struct wanted wanted = { .exports = exports };
+	struct export_lookup lookup;
 	int r;
 
 	memset(wanted.first, 0xff, sizeof(wanted.first));
@@ -78,8 +100,16 @@ int elf_exports_find(const struct elf_file *elf, struct elf_export *exports, uin
 	}
 	if (!elf->is_64)
 		return 0;
-	r = find_in(elf, SHT_DYNSYM, &wanted);
-	return r < 0 ? r : find_in(elf, SHT_SYMTAB, &wanted);
+	export_lookup_open(&lookup, elf);
+	if (export_lookup_is_there(&lookup)) {
+		if (!look_up(&lookup, exports, n))
+			return 0;
+	} else {
+		r = find_in(elf, SHT_DYNSYM, &wanted);
+		if (r < 0)
+			return r;
+	}
+	return find_in(elf, SHT_SYMTAB, &wanted);
 }
 
 int elf_exports_read(const struct elf_file *elf, uint64_t address, void *bytes, size_t size)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define MAX_CHAIN 256u /* symbols of one bucket: of real files it has a few */
-#define MAX_NAME  64u  /* bytes, with the final NUL */
+#define MAX_NAME  256u /* bytes, with the final NUL */
 
 #define FILTER_BITS 64u /* of a word of DT_GNU_HASH's Bloom filter */
 
@@ -53,19 +53,23 @@ void export_lookup_open(struct export_lookup *lookup, const struct elf_file *elf
 }
 
 /* Whether the symbol with this number is defined and has the name. */
-static bool is_symbol(const struct export_lookup *lookup, uint32_t number, const char *name)
+static bool is_symbol(const struct export_lookup *lookup, uint32_t number, const char *name,
+		      Elf64_Sym *ret_symbol)
 {
 	const struct elf_dynamic *dynamic = &lookup->dynamic;
 	size_t size = strlen(name) + 1;
 	char found[MAX_NAME];
 	Elf64_Sym symbol;
 
-	return size <= sizeof(found) &&
-	       elf_dynamic_read(lookup->elf, dynamic->symbols + number * sizeof(symbol), &symbol,
-				sizeof(symbol)) &&
-	       symbol.st_shndx != SHN_UNDEF &&
-	       elf_dynamic_read(lookup->elf, dynamic->strings + symbol.st_name, found, size) &&
-	       memcmp(found, name, size) == 0;
+	if (size > sizeof(found) ||
+	    !elf_dynamic_read(lookup->elf, dynamic->symbols + number * sizeof(symbol), &symbol,
+			      sizeof(symbol)) ||
+	    symbol.st_shndx == SHN_UNDEF ||
+	    !elf_dynamic_read(lookup->elf, dynamic->strings + symbol.st_name, found, size) ||
+	    memcmp(found, name, size) != 0)
+		return false;
+	*ret_symbol = symbol;
+	return true;
 }
 
 /* Whether the filter lets a hash pass: it keeps most symbols away that the file does not have. */
@@ -79,7 +83,8 @@ static bool passes_filter(const struct export_lookup *lookup, uint32_t hash)
 		       1;
 }
 
-static bool has_by_gnu_hash(const struct export_lookup *lookup, const char *name)
+static bool find_by_gnu_hash(const struct export_lookup *lookup, const char *name,
+			     Elf64_Sym *ret_symbol)
 {
 	uint64_t buckets = lookup->dynamic.gnu_hash + 4 * sizeof(uint32_t) +
 			   lookup->n_filter * sizeof(uint64_t);
@@ -96,7 +101,7 @@ static bool has_by_gnu_hash(const struct export_lookup *lookup, const char *name
 				      chains + (uint64_t)(number - lookup->first) * sizeof(chain),
 				      &chain, sizeof(chain)))
 			return false;
-		if ((chain | 1) == (hash | 1) && is_symbol(lookup, number, name))
+		if ((chain | 1) == (hash | 1) && is_symbol(lookup, number, name, ret_symbol))
 			return true;
 		if (chain & 1)
 			return false;
@@ -104,7 +109,8 @@ static bool has_by_gnu_hash(const struct export_lookup *lookup, const char *name
 	return false;
 }
 
-static bool has_by_old_hash(const struct export_lookup *lookup, const char *name)
+static bool find_by_old_hash(const struct export_lookup *lookup, const char *name,
+			     Elf64_Sym *ret_symbol)
 {
 	uint64_t buckets = lookup->dynamic.hash + 2 * sizeof(uint32_t);
 	uint64_t chains = buckets + lookup->n_old_buckets * sizeof(uint32_t);
@@ -116,16 +122,28 @@ static bool has_by_old_hash(const struct export_lookup *lookup, const char *name
 		if (!elf_dynamic_read(lookup->elf, at, &number, sizeof(number)) ||
 		    number == STN_UNDEF)
 			return false;
-		if (is_symbol(lookup, number, name))
+		if (is_symbol(lookup, number, name, ret_symbol))
 			return true;
 		at = chains + (uint64_t)number * sizeof(number);
 	}
 	return false;
 }
 
-bool export_lookup_has(const struct export_lookup *lookup, const char *name)
+bool export_lookup_is_there(const struct export_lookup *lookup)
+{
+	return lookup->n_buckets || lookup->n_old_buckets;
+}
+
+bool export_lookup_find(const struct export_lookup *lookup, const char *name, Elf64_Sym *ret_symbol)
 {
 	if (lookup->n_buckets)
-		return has_by_gnu_hash(lookup, name);
-	return lookup->n_old_buckets && has_by_old_hash(lookup, name);
+		return find_by_gnu_hash(lookup, name, ret_symbol);
+	return lookup->n_old_buckets && find_by_old_hash(lookup, name, ret_symbol);
+}
+
+bool export_lookup_has(const struct export_lookup *lookup, const char *name)
+{
+	Elf64_Sym symbol;
+
+	return export_lookup_find(lookup, name, &symbol);
 }

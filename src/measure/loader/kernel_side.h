@@ -14,6 +14,7 @@
 #include "drain/epochs.h"
 #include "kernel/kernel_btf.h"
 #include "kernel/kernel_symbols.h"
+#include "loader/dead_code_load.h"
 #include "plan/plan.h"
 #include "trigger/trigger.h"
 #include "unwind/unwind_maps.h"
@@ -21,6 +22,7 @@
 struct stacktally;
 
 struct kernel_side {
+	struct dead_code_handlers handlers;
 	struct stacktally *skeleton;
 	struct kernel_btf btf; /* for the load */
 	struct epochs *epochs;
