@@ -150,7 +150,7 @@ enum slot_record {
 /* 0: it was sent; -1: the ring is full, or the time is over; 1: neither. Checked by itself once. */
 __noinline int send_once(__u32 number, __u32 record, __u64 size, __u64 wake, __u64 until)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 	long r;
 
 	if (!slot || size > sizeof(slot->stack) + sizeof(slot->frames) ||
@@ -192,7 +192,7 @@ __noinline int send_again(__u32 number, __u32 record, __u64 size, __u64 wake)
  */
 __noinline int send_bytes(__u32 number, __u64 size, __u64 wake)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 
 	if (!slot || size > sizeof(slot->stack) + sizeof(slot->frames))
 		return false;
@@ -203,7 +203,7 @@ __noinline int send_bytes(__u32 number, __u64 size, __u64 wake)
 /* Sends the slot's stack, of enum wire_kind; false when the ring has no room. */
 __noinline int send(__u32 number, __u32 kind)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 	__u64 size, wake = BPF_RB_NO_WAKEUP;
 
 	if (!slot)

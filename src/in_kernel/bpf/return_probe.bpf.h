@@ -41,7 +41,7 @@ static __always_inline void pending_begin(struct scratch *slot)
  */
 __noinline int pending_read(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 	const struct return_instance *pending;
 
 	pending = slot ? (const void *)slot->pending.next : NULL;
@@ -82,7 +82,7 @@ static __always_inline bool may_be_trampoline(__u32 end)
  */
 __noinline int take_pending_return(__u32 number, __u32 end)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 	__u64 sp, pushed, offset = 0, caller = 0;
 
 	if (!slot || !may_be_trampoline(end) || !at_trampoline(&slot->walk, &offset))
@@ -116,7 +116,7 @@ __noinline int take_pending_return(__u32 number, __u32 end)
  */
 __noinline int restore_return(__u32 number, __u32 at, __u32 words, __u64 from)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 	__u64 to;
 
 	if (!slot || !pending_read(number))
@@ -134,7 +134,7 @@ __noinline int restore_return(__u32 number, __u32 at, __u32 words, __u64 from)
 /* The same for all of them. */
 __noinline int restore_returns(__u32 number, __u32 at, __u32 words, __u64 from)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 
 	if (!slot)
 		return 0;

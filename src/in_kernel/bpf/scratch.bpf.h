@@ -328,6 +328,16 @@ static __always_inline struct scratch *scratch_take(__u32 *ret_number)
 }
 
 /*
+ * The slot with that number, as bpf_map_lookup_elem() gives it, which the kernel puts in place of
+ * its call: for each such place it moves all instructions behind it, and looks at all jumps. So
+ * functions that are not called for each frame share a place, which takes a call of some ns.
+ */
+static __attribute__((noinline, unused)) struct scratch *seldom_slot(__u32 number)
+{
+	return bpf_map_lookup_elem(&scratch, &number);
+}
+
+/*
  * Whether a capture may update a map whose updates take a lock. It may in its CPU's own slot: no
  * other capture is in progress on the CPU then, because each takes that slot if it can. One in a
  * spare slot may be in an NMI that interrupted another capture, which has the lock. Since

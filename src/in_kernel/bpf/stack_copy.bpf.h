@@ -71,7 +71,7 @@ static __always_inline __u64 stack_copy_size(__u64 from)
  */
 __noinline int stack_copy_append(__u32 number, __u32 words)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 	__u64 from, at = words * sizeof(__u64), size = 0, most;
 	struct wire_rest *rest;
 

@@ -92,7 +92,7 @@ static __always_inline bool asking_helps(__u32 end)
  */
 __noinline int ask_kernel(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 	struct kernel_mapping mapping = { 0 };
 	const struct wire_file_table *table;
 	struct unwind_walk *walk;

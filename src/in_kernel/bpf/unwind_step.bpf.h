@@ -109,7 +109,7 @@ __noinline int step_generated(__u32 number, __u32 known)
  */
 __noinline int step_signal(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 
 	return slot ? (int)unwind_signal(&slot->walk, number, slot) : WIRE_END_STALE;
 }

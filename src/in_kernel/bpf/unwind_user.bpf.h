@@ -167,7 +167,7 @@ static __always_inline __u32 walk_all(struct scratch *slot, __u32 number, __u32 
  */
 __noinline int walk_note(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 
 	if (slot && !take_asked_interpreter(slot) && !slot->interpreter)
 		slot->begun = slot->walk;
@@ -180,7 +180,7 @@ __noinline int walk_note(__u32 number)
  */
 __noinline int walk_restarts(__u32 number)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 
 	if (!slot || !take_asked_interpreter(slot))
 		return false;

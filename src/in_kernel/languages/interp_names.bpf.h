@@ -167,8 +167,7 @@ static __always_inline void send_message(struct interpreter_walk *interp,
 /* Sends a function's line. A global function, which the verifier checks once. */
 __noinline int interp_send_line(__u32 number, __u64 function, __u32 line)
 {
-	struct scratch *slot =
-		config_has(WIRE_LINES) ? bpf_map_lookup_elem(&scratch, &number) : NULL;
+	struct scratch *slot = config_has(WIRE_LINES) ? seldom_slot(number) : NULL;
 	struct wire_script_place place = {
 		.id = place_id(function, line),
 		.function = function,

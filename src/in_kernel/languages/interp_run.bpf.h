@@ -36,6 +36,12 @@ static __always_inline struct scratch *slot_of(enum language language, __u32 num
 	return walks_language(language) ? bpf_map_lookup_elem(&scratch, &number) : NULL;
 }
 
+/* The same for functions that are not called for each frame (seldom_slot()). */
+static __always_inline struct scratch *seldom_slot_of(enum language language, __u32 number)
+{
+	return walks_language(language) ? seldom_slot(number) : NULL;
+}
+
 /*
  * Keys below this one have their values in glibc's struct pthread itself, in pairs of a sequence
  * number and the value, from PTHREAD_SPECIFIC on. That a state found there belongs to the thread is

@@ -43,7 +43,7 @@ static __always_inline __u64 reason_frame(const struct interpreter_walk *interp,
  */
 __noinline int interp_begin(__u32 number, __u32 first)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 	const struct wire_interpreter *interpreter;
 	struct interpreter_walk *interp;
 	__u32 key;
@@ -258,7 +258,7 @@ static __always_inline __u32 interp_merge(struct scratch *slot, __u32 number,
  */
 __noinline int leave_generated(__u32 number, __u64 sp, __u64 fp)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 	const struct left_frame left = { .sp = sp, .fp = fp };
 
 	return slot && language_leaves_generated(slot, &left);
@@ -431,7 +431,7 @@ static __always_inline __u32 walk_interp(struct scratch *slot, __u32 number, __u
 /* Writes the staged run to frames[at...], `size` words behind the first one; returns its words. */
 __noinline int interp_append_run(__u32 number, __u32 first, __u32 size)
 {
-	struct scratch *slot = bpf_map_lookup_elem(&scratch, &number);
+	struct scratch *slot = seldom_slot(number);
 	__u64 at = first + size, n;
 	bool keep;
 

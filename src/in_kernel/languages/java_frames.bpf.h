@@ -96,7 +96,7 @@ static __always_inline __u64 java_pushed_around(__u64 pc)
  */
 __noinline int java_search(__u32 number, __u64 size)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	__u64 sp, saved[2];
 
 	if (!slot)
@@ -168,7 +168,7 @@ static __always_inline int java_interpreted(struct scratch *slot, __u32 number)
  */
 __noinline int java_entered_stub(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	const struct java_walk *java;
 	__u64 pc, sp, code;
 

@@ -43,7 +43,7 @@ static __always_inline __u64 java_object(const struct java_walk *java, __u64 add
 /* Whether `mov %rsi,N(%rsp)` is at a place of the copy: N, or -1. As java_prologue_step(). */
 __noinline int java_stores_at(__u32 number, __u64 i)
 {
-	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 
 	OPAQUE(i);
 	if (!slot || i > JAVA_ENTER_BYTES - 5)
@@ -59,7 +59,7 @@ __noinline int java_stores_at(__u32 number, __u64 i)
  */
 __noinline int java_entered_with(__u32 number, __u64 enter_return)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	int at = -1;
 
 	if (!slot || bpf_probe_read_user(slot->interp.code, JAVA_ENTER_BYTES,
@@ -78,7 +78,7 @@ __noinline int java_entered_with(__u32 number, __u64 enter_return)
  */
 __noinline int java_enter_chunk(__u32 number, __u64 chunk)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	struct java_walk *java;
 	__u32 first = 0, bottom = 0;
 	__u64 saved[2], sp;
@@ -139,7 +139,7 @@ static __always_inline int java_lose_frozen(struct scratch *slot)
  */
 __noinline __u64 java_chunk_at(__u32 number, __u64 entry, __u32 offset)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	const struct java_walk *java;
 	__u64 thread, chunk;
 
@@ -157,7 +157,7 @@ __noinline __u64 java_chunk_at(__u32 number, __u64 entry, __u32 offset)
  */
 __noinline int java_thaw(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	__u64 pc = 0, entry, chunk = 0, saved;
 	struct java_walk *java;
 	int offset;

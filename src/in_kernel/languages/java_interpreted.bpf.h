@@ -150,7 +150,7 @@ static __always_inline bool java_is_entering(struct scratch *slot, __u32 number,
  */
 __noinline int java_removal_at(__u32 number, __u64 i)
 {
-	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	__u32 word;
 
 	OPAQUE(i);
@@ -197,7 +197,7 @@ static __always_inline bool java_has_looked(__u64 pc)
  */
 __noinline int java_removed(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	__u64 sp, fp, sender, words[2], rdx;
 
 	if (!slot)
@@ -224,7 +224,7 @@ __noinline int java_removed(__u32 number)
  */
 __noinline int java_interpreted_leaf(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	struct java_walk *java;
 	__u64 code[3], pc, sp;
 	int end = 0;

@@ -191,7 +191,7 @@ __noinline int java_entering(__u64 entry, __u64 pc)
 /* Whether `push %rbp; mov %rsp,%rbp` is at a place of the copy. As java_prologue_step(). */
 __noinline int java_frame_at(__u32 number, __u64 i)
 {
-	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 
 	OPAQUE(i);
 	if (!slot || i > JAVA_WRAPPER_BYTES - sizeof(__u32))
@@ -225,7 +225,7 @@ static __always_inline enum java_state java_wrapper_entering(struct scratch *slo
  */
 __noinline int java_fits(__u32 number, __u64 pc, __u64 sp, __u64 fp)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	const struct java_walk *java;
 	__u64 at = fp + JAVA_FRAME_RETURN, caller;
 
@@ -253,7 +253,7 @@ __noinline int java_fits(__u32 number, __u64 pc, __u64 sp, __u64 fp)
  */
 __noinline int java_consider(__u32 number, __u64 sp)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	struct java_candidates *found;
 	struct java_walk *java;
 	__u64 saved[2];
@@ -316,7 +316,7 @@ static __always_inline const struct java_candidates *java_look(struct scratch *s
  */
 __noinline int java_pushes_at(__u32 number, __u64 i)
 {
-	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	const __u8 *code;
 
 	OPAQUE(i);
@@ -367,7 +367,7 @@ static __always_inline __u64 java_pushed_here(__u64 pc)
  */
 __noinline int java_whole(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	const struct java_candidates *found;
 	__u64 sp, pushed, saved[2];
 
@@ -398,7 +398,7 @@ __noinline int java_whole(__u32 number)
  */
 __noinline int java_leaf(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	const struct java_blob *blob;
 	__u64 code[4], sp, fp, pc, saved[2];
 	struct java_walk *java;

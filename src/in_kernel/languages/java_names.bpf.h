@@ -61,7 +61,7 @@ static __always_inline bool java_copy_symbol(const struct java_walk *java, __u64
  */
 __noinline int java_send_name(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { .kind = WIRE_TEXT_UTF8 };
 	struct interpreter_walk *interp;
 	struct java_walk *java;
@@ -248,7 +248,7 @@ __noinline __u64 java_id_at(__u32 number, __u64 method, __u64 function, __u64 by
  */
 __noinline __u32 java_take_number(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	__u32 value = 0, excluded;
 	__u64 *bytes;
 
@@ -300,7 +300,7 @@ static __always_inline void java_tables_of(const struct java_walk *java, struct 
  */
 __noinline int java_chain(__u32 number, __u32 offset, __u32 which)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	struct java_walk *java;
 	__u64 *chain;
 	__u32 n = 0;
@@ -328,7 +328,7 @@ __noinline int java_chain(__u32 number, __u32 offset, __u32 which)
 /* Finds the last debug point up to an offset in the code; its index. Points ascend. */
 __noinline int java_point(__u32 number, __u32 offset)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	const struct java_tables *tables;
 	__u64 low = 0, high;
 
@@ -354,7 +354,7 @@ __noinline int java_point(__u32 number, __u32 offset)
  */
 __noinline int java_same(__u32 number, __u32 a, __u32 b, __u32 from_outermost)
 {
-	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	const struct java_walk *java;
 	__u64 one, two;
 

@@ -76,7 +76,7 @@ static __always_inline enum java_tail java_tail_takes_fp(struct scratch *slot, _
  */
 __noinline int java_tail_step(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	struct java_steps *steps;
 	__u64 code, at;
 
@@ -129,7 +129,7 @@ __noinline int java_tail_step(__u32 number)
  */
 __noinline int java_tail(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	struct java_steps *steps;
 	int taken = JAVA_TAIL_GOES_ON;
 	__u64 top;
@@ -154,7 +154,7 @@ __noinline int java_tail(__u32 number)
 /* Takes one of the first instructions of a stub; 0: it is another one. As java_tail_step(). */
 __noinline int java_head_step(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	struct java_steps *steps;
 	__u32 size;
 	__u64 code;
@@ -194,7 +194,7 @@ __noinline int java_head_step(__u32 number)
  */
 __noinline int java_head(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	__u64 top, sp, words[2];
 	struct java_steps *steps;
 
@@ -227,7 +227,7 @@ __noinline int java_head(__u32 number)
 /* The return address of a call of the stub at a place of the stack; 0. As java_tail_step(). */
 __noinline __u64 java_returns_here(__u32 number, __u64 at)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	__u64 pc;
 
 	return slot && !window_read(slot, number, &pc, sizeof(pc), at) &&
@@ -242,7 +242,7 @@ __noinline __u64 java_returns_here(__u32 number, __u64 at)
  */
 __noinline int java_called_stub(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	__u64 at, pc, saved[2];
 
 	if (!slot)
@@ -353,7 +353,7 @@ static __always_inline int java_framed_leaf(struct scratch *slot, __u32 number, 
  */
 __noinline int java_room_at(__u32 number, __u64 i)
 {
-	const struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	const struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	const __u8 *code;
 
 	OPAQUE(i); /* the compiler would check i - N, of which Linux 6.1 learns nothing about i */
@@ -376,7 +376,7 @@ __noinline int java_room_at(__u32 number, __u64 i)
  */
 __noinline int java_has_room(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	int tells = 0;
 
 	if (!slot ||
@@ -394,7 +394,7 @@ __noinline int java_has_room(__u32 number)
  */
 __noinline int java_adapter_leaf(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	__u64 pc, sp, rax, sender, called, code[2];
 	bool made, room;
 
@@ -525,7 +525,7 @@ static __always_inline int java_marked_leaf(struct scratch *slot, __u32 number)
 /* The caller of a stub that was interrupted. A global function, which the verifier checks once. */
 __noinline int java_stub_leaf(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVA, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVA, number);
 	const struct java_blob *blob;
 	__u64 sp, fp, code, around[2], words[2], top;
 	int end;

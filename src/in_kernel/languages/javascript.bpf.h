@@ -32,7 +32,7 @@
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int javascript_send_name(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct found_text name = { .kind = 1 }, file = { .kind = 1 };
 	struct interpreter_walk *interp;
 	int written;
@@ -90,7 +90,7 @@ static __always_inline __u64 full_string(struct interpreter_walk *interp, __u64 
  */
 __noinline __u64 javascript_name(__u32 number, __u64 scope)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVASCRIPT, number);
 	const struct wire_javascript *is;
 	struct interpreter_walk *interp;
 	__u64 head[JAVASCRIPT_HEAD_BYTES / sizeof(__u64)], n, words[4], name;

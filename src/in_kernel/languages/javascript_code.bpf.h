@@ -67,7 +67,7 @@ _Static_assert(sizeof(((struct frame_window *)0)->bytes) >= JAVASCRIPT_PIECE_BYT
  */
 __noinline int javascript_last_of(__u32 number, __u64 first, __u64 from, __u64 limit)
 {
-	const struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
+	const struct scratch *slot = seldom_slot_of(LANGUAGE_JAVASCRIPT, number);
 	const __u64 *words;
 	__u64 map, last = 0;
 
@@ -109,7 +109,7 @@ __noinline int javascript_last_object(__u32 number, __u64 from, __u64 limit)
  */
 __noinline int javascript_search(__u32 number, __u64 address)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct interpreter_walk *interp;
 	struct javascript_search *search;
 	__u64 code, at;
@@ -311,7 +311,7 @@ static __always_inline __u64 javascript_bytes_size(__u64 bytes)
  */
 __noinline int javascript_send_code(__u32 number, __u64 function)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct interpreter_walk *interp;
 	struct wire_inlined_code *code;
 	__u64 size, table;

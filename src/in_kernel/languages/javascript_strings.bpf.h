@@ -223,7 +223,7 @@ __noinline int javascript_piece(__u32 number, __u32 end)
  */
 __noinline int javascript_write(__u32 number, __u64 string, __u32 end)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct javascript_text *text;
 	int more = 1;
 
@@ -259,7 +259,7 @@ static __always_inline void text_of(int written, struct found_text *ret_text)
  */
 __noinline __u64 javascript_hash(__u32 number, __u64 string, __u32 end)
 {
-	struct scratch *slot = slot_of(LANGUAGE_JAVASCRIPT, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_JAVASCRIPT, number);
 	struct found_text text = { 0 };
 	__u64 hash;
 	int written;

@@ -189,7 +189,7 @@ __noinline __u64 perl_file_hash(__u32 number, __u32 size)
  */
 __noinline int perl_make_known(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PERL, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { .kind = WIRE_TEXT_UTF8 };
 	struct interpreter_walk *interp;
 	__u64 hash;
@@ -267,7 +267,7 @@ static __always_inline bool perl_find_package(struct scratch *slot, __u32 number
 /* Finds the strings that are the sub's name and its package's, as cv_name() does. */
 __noinline int perl_find_name(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *interp;
 	const struct wire_perl *perl;
 	__u64 stash, gv, effective = 0;

@@ -91,7 +91,7 @@ __noinline int perl_move_window(__u32 number)
 /* The stack of contexts is over: goes to the one before, or ends with the main program. */
 __noinline int perl_leave_stack(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *interp;
 	const struct wire_perl *perl;
 	__u64 word = 0;
@@ -199,7 +199,7 @@ static __always_inline bool perl_file_of(const struct interpreter_walk *interp, 
  */
 __noinline int perl_eval(__u32 number, __u64 at)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *interp;
 	const struct wire_perl *perl;
 	const __u8 *context;
@@ -245,7 +245,7 @@ __noinline int perl_eval(__u32 number, __u64 at)
  */
 __noinline int perl_is_torn(__u32 number, __u64 at, __u32 kind)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PERL, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PERL, number);
 	struct interpreter_walk *interp;
 	const struct wire_perl *perl;
 	struct perl_walk *walk;

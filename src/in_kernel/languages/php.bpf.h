@@ -67,7 +67,7 @@ static __always_inline bool php_find_text(const struct interpreter_walk *interp,
  */
 __noinline __u64 php_text_hash(__u32 number, __u64 string)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PHP, number);
 	struct found_text text = { 0 };
 	__u64 hash = 0;
 
@@ -119,7 +119,7 @@ __noinline int php_write_name(__u32 number)
 /* Sends the name of the function found last. A global function, which the verifier checks once. */
 __noinline int php_send_name(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PHP, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PHP, number);
 	struct found_text name = { .kind = WIRE_TEXT_UTF8 }, file = { 0 };
 	struct interpreter_walk *interp;
 	int size;

@@ -244,7 +244,7 @@ __noinline int python_arrives(__u32 number)
  */
 __noinline int python_count_some(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PYTHON, number);
 	struct interpreter_walk *interp;
 
 	if (!slot)
@@ -270,7 +270,7 @@ __noinline int python_count_some(__u32 number)
  */
 __noinline int python_is_paired(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PYTHON, number);
 	int step = INTERP_MORE;
 	__u64 object;
 
@@ -357,7 +357,7 @@ static __always_inline void python_prefetch(struct interpreter_walk *interp)
  */
 __noinline __u64 python_state(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PYTHON, number);
 	__u64 thread = thread_pointer(), state = 0;
 	struct interpreter_walk *interp;
 
@@ -433,7 +433,7 @@ static __always_inline void python_take_object(struct scratch *slot, __u32 numbe
  */
 __noinline int python_object_run(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PYTHON, number);
 	struct interpreter_walk *interp;
 	__u64 record;
 

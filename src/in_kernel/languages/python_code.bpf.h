@@ -88,7 +88,7 @@ static __always_inline __u64 python_short_hash(const struct interpreter_walk *in
  */
 __noinline __u64 python_text_hash(__u32 number, __u64 string, __u32 end)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PYTHON, number);
 	__u64 size = smaller(PYTHON_PAGE - string % PYTHON_PAGE, PYTHON_STRING_CAPACITY), hash;
 	struct found_text text = { 0 };
 
@@ -227,7 +227,7 @@ static __always_inline void python_take_table(struct scratch *slot, struct wire_
 /* Sends an instruction of a function, and the function's table of lines if that was not sent. */
 __noinline int python_send_place(__u32 number, __u64 function, __u32 offset, __u64 code)
 {
-	struct scratch *slot = slot_of(LANGUAGE_PYTHON, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_PYTHON, number);
 	__u64 table = TABLE_OF(function), id = place_id(function, offset), size;
 	struct wire_script_place *place;
 	__u32 form;

@@ -102,7 +102,7 @@ __noinline int ruby_next_record(__u32 number)
  */
 __noinline int ruby_count_records(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_RUBY, number);
 	__u32 step = INTERP_MORE;
 
 	if (!slot)
@@ -214,7 +214,7 @@ static __always_inline int ruby_read_frame(struct interpreter_walk *interp,
 /* Counts the runs that RUBY_COUNTED frames end, down from `missing`. An enum interp_step. */
 __noinline int ruby_count_some(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *interp;
 
 	if (!slot)
@@ -273,7 +273,7 @@ static __always_inline bool ruby_pass_over(struct interpreter_walk *interp, __u3
 /* Whether runs and records of vm_exec() belong to each other. Otherwise sets the reason. */
 __noinline int ruby_is_paired(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *interp;
 	int step = INTERP_MORE;
 	__u64 object;

@@ -48,7 +48,7 @@ static __always_inline __u64 ruby_as_method(const struct wire_ruby *ruby, __u64 
 /* The method of a block's variables, whose flags are at `from`; 0. A global function. */
 __noinline __u64 ruby_method_around(__u32 number, __u64 from)
 {
-	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_RUBY, number);
 	struct ruby_scope scope = { 0 };
 	__u64 method = 0;
 
@@ -111,7 +111,7 @@ static __always_inline __u64 ruby_class_variable(const struct wire_ruby *ruby, _
  */
 __noinline int ruby_find_path_key(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *interp;
 	struct ruby_variable variable;
 	struct ruby_variables all;
@@ -173,7 +173,7 @@ static __always_inline __u64 ruby_class_path(const struct interpreter_walk *inte
  */
 __noinline int ruby_take_class(__u32 number, __u64 method)
 {
-	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_RUBY, number);
 	struct found_text text = { 0 };
 	struct interpreter_walk *interp;
 	const struct wire_ruby *ruby;

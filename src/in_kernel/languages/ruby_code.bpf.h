@@ -49,7 +49,7 @@ static __always_inline bool ruby_copy_label(struct interpreter_walk *interp,
 /* A hash of a path's characters, as far as they would be sent. A global function. */
 __noinline __u64 ruby_path_hash(__u32 number, __u64 string)
 {
-	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_RUBY, number);
 	struct found_text text = { 0 };
 
 	if (!slot || !ruby_find_text(&slot->interp, string, &text) ||
@@ -61,7 +61,7 @@ __noinline __u64 ruby_path_hash(__u32 number, __u64 string)
 /* A hash of the label of the function found last. A global function. */
 __noinline __u64 ruby_label_hash(__u32 number)
 {
-	struct scratch *slot = slot_of(LANGUAGE_RUBY, number);
+	struct scratch *slot = seldom_slot_of(LANGUAGE_RUBY, number);
 	struct interpreter_walk *interp;
 	struct found_text text = { 0 };
 
@@ -243,7 +243,8 @@ static __always_inline __u32 ruby_lines_up_to(__u64 table, __u64 position)
 /* The line of the instruction before `next`. A global function; 0: not known. */
 __noinline int ruby_line_before(__u32 number, __u64 iseq, __u64 next)
 {
-	struct scratch *slot = config_has(WIRE_LINES) ? slot_of(LANGUAGE_RUBY, number) : NULL;
+	struct scratch *slot =
+		config_has(WIRE_LINES) ? seldom_slot_of(LANGUAGE_RUBY, number) : NULL;
 	const struct wire_ruby *ruby;
 	struct ruby_lines lines;
 	__u64 body, code, position;
