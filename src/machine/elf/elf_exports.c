@@ -65,11 +65,19 @@ static int find_in(const struct elf_file *elf, uint32_t type, const struct wante
 	return 0;
 }
 
-/* Finds in the hash table, and says how many are not there. */
-static uint32_t look_up(const struct export_lookup *lookup, struct elf_export *exports, uint32_t n)
+static void clear(struct elf_export *exports, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		exports[i].address = exports[i].size = 0;
+}
+
+/* As elf_exports_look_up(), in a table that is there. */
+static uint32_t look_up(const struct export_lookup *lookup, struct elf_export *exports, uint32_t n,
+			uint32_t needed)
 {
 	uint32_t missing = 0;
 
+	clear(exports, n);
 	for (uint32_t i = 0; i < n; i++) {
 		Elf64_Sym symbol;
 
@@ -79,9 +87,18 @@ static uint32_t look_up(const struct export_lookup *lookup, struct elf_export *e
 			exports[i].address = symbol.st_value;
 			exports[i].size = symbol.st_size;
 		}
-		missing += !exports[i].address;
+		missing += !exports[i].address && i < needed;
 	}
 	return missing;
+}
+
+uint32_t elf_exports_look_up(const struct elf_file *elf, struct elf_export *exports, uint32_t n,
+			     uint32_t needed)
+{
+	struct export_lookup lookup;
+
+	export_lookup_open(&lookup, elf);
+	return look_up(&lookup, exports, n, needed);
 }
 
 int elf_exports_find(const struct elf_file *elf, struct elf_export *exports, uint32_t n)
@@ -90,26 +107,21 @@ int elf_exports_find(const struct elf_file *elf, struct elf_export *exports, uin
 	struct export_lookup lookup;
 	int r;
 
+	clear(exports, n);
+	if (!elf->is_64)
+		return 0;
+	export_lookup_open(&lookup, elf);
+	if (export_lookup_is_there(&lookup) && !look_up(&lookup, exports, n, n))
+		return 0;
 	memset(wanted.first, 0xff, sizeof(wanted.first));
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t *first = &wanted.first[hash_of(exports[i].name)];
 
-		exports[i].address = exports[i].size = 0;
 		exports[i].next = *first;
 		*first = i;
 	}
-	if (!elf->is_64)
-		return 0;
-	export_lookup_open(&lookup, elf);
-	if (export_lookup_is_there(&lookup)) {
-		if (!look_up(&lookup, exports, n))
-			return 0;
-	} else {
-		r = find_in(elf, SHT_DYNSYM, &wanted);
-		if (r < 0)
-			return r;
-	}
-	return find_in(elf, SHT_SYMTAB, &wanted);
+	r = export_lookup_is_there(&lookup) ? 0 : find_in(elf, SHT_DYNSYM, &wanted);
+	return r < 0 ? r : find_in(elf, SHT_SYMTAB, &wanted);
 }
 
 int elf_exports_read(const struct elf_file *elf, uint64_t address, void *bytes, size_t size)

@@ -292,9 +292,13 @@ static int read_javascript(const struct elf_file *elf, struct wire_interpreter *
 	for (size_t i = 0; i < N_CONSTANTS * NAMES; i++)
 		symbols[JAVASCRIPT_CONSTANTS + i].name =
 			constants[i / NAMES].names[i % NAMES] ?: "";
-	r = elf_exports_find(elf, symbols, JAVASCRIPT_N_SYMBOLS);
-	if (r < 0)
-		return r;
+	/* Where these are exported all are, but for those of other versions, and .symtab is large.
+	 */
+	if (elf_exports_look_up(elf, symbols, JAVASCRIPT_N_SYMBOLS, JAVASCRIPT_CONSTANTS)) {
+		r = elf_exports_find(elf, symbols, JAVASCRIPT_N_SYMBOLS);
+		if (r < 0)
+			return r;
+	}
 	if (!symbols[JAVASCRIPT_REQUIRED].address)
 		return 0;
 	ret_interpreter->language = LANGUAGE_JAVASCRIPT;
