@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Prints a C program of some functions that call each other at random, and that tells at its end how often
-each was called: stackcount_calls.py SEED. Functions begin with loops, jump tables, calls in tail position, early
+each was called: stackcount_made_calls.py SEED. Functions begin with loops, jump tables, calls in tail position, early
 returns into cold code, signals, longjmp() and threads; each call is a call, as none may be inlined."""
 
 import random
