@@ -54,6 +54,8 @@ __noinline int interp_begin(__u32 number, __u32 first)
 	/* As a walk before this one has ended does not count: that may have begun in [uprobes]. */
 	slot->stack.unpaired = 0;
 	interp = &slot->interp;
+	if (!interp->repeats)
+		slot->begun = slot->walk;
 	interp->language = LANGUAGE_NONE;
 	interp->may_lock = may_lock(number);
 	interp->anchor = 0;
@@ -340,11 +342,30 @@ static __always_inline bool is_whole(__u32 end)
 	return end == WIRE_END_COMPLETE || end == WIRE_END_ENTRY || end == WIRE_END_FIBER;
 }
 
+/*
+ * Begins a walk anew whose mappings were replaced before its end: user space, which finishes others,
+ * would not know which native frames the functions of an interpreter without anchors belong to.
+ */
+__noinline int interp_renew(__u32 number)
+{
+	struct scratch *slot = seldom_slot(number);
+
+	if (!slot)
+		return false;
+	slot->walk = slot->begun;
+	slot->walk.layout = layout_of(slot, slot->walk.tgid);
+	slot->window.size = 0;
+	slot->interp.repeats = 1;
+	return true;
+}
+
 /* Whether a walk that is over is to be done again; then it is where it began. */
 static __always_inline bool interp_again(struct scratch *slot, __u32 number, __u32 end)
 {
 	bool again = false;
 
+	if (end == WIRE_END_STALE)
+		return interp_renew(number);
 	if (!is_whole(end))
 		return false;
 	for (__u32 i = 0; i < WIRE_PROCESS_INTERPRETERS && interp_turn_to(slot, number, i); i++) {
