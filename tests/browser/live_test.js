@@ -245,11 +245,14 @@ async function timeTests() {
 		/* The scale does not change while it is used. */
 		await page.evaluate(() => { stacktally.timeline.spanWanted = 600; stacktally.timeline.paint(); });
 		const box = await page.locator("#timeline canvas").boundingBox();
-		/* Three seconds; on a busy machine they are longer. */
-		const [left, right] = await page.evaluate(() => stacktally.live.model.span(3, 5).map((ms) => stacktally.timeline.xOf(ms)));
-		await page.mouse.move(box.x + left + 1, box.y + 20);
+		/* From the middle of one to that of another; on a busy machine they are not equally long. */
+		const [left, right] = await page.evaluate(() => [3, 5].map((second) => {
+			const [start, end] = stacktally.live.model.span(second, second);
+			return stacktally.timeline.xOf((start + end) / 2);
+		}));
+		await page.mouse.move(box.x + left, box.y + 20);
 		await page.mouse.down();
-		await page.mouse.move(box.x + right - 1, box.y + 30, { steps: 4 });
+		await page.mouse.move(box.x + right, box.y + 30, { steps: 4 });
 		await page.mouse.up();
 		await page.waitForFunction(() => stacktally.live.shown.from > 0 && stacktally.live.choice.from);
 		const { from, to, total } = await page.evaluate(() => ({ ...stacktally.live.shown, total: stacktally.state.tree.total[0] }));
