@@ -119,7 +119,7 @@ counted() { re=$1 awk '{ line = $0; sub(/ [0-9]+$/, "", line) } line ~ ENVIRON["
 closing() {
 	samples=-1 stacks=-1 lost=-1
 	read -r samples stacks lost < <(sed -n \
-		's/^\([0-9]*\) [a-z]*, \([0-9]*\) stacks, \([0-9]*\) lost$/\1 \2 \3/p' "${1-$err}" |
+		's/^\([0-9]*\) [a-z]*, \([0-9]*\) stacks\{0,1\}, \([0-9]*\) lost$/\1 \2 \3/p' "${1-$err}" |
 		tail -n 1)
 }
 # named_work REGEX: in a report of user stacks (-U), most samples in burn() or in code without a name

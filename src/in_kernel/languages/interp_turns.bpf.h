@@ -73,6 +73,9 @@ static __always_inline void interp_take(struct scratch *slot, __u32 which)
 
 	slot->turn = which;
 	bpf_probe_read_kernel(interp, sizeof(kept->walk), kept->walk);
+	/* It has the frames of the one before. */
+	interp->window.from = 0;
+	interp->window.last = 0;
 #define TAKE_WALK(ID, id, ...)                                                                     \
 	if (is_of(interp, LANGUAGE_##ID))                                                          \
 		bpf_probe_read_kernel(&interp->id##_walk, sizeof(kept->id##_walk),                 \
@@ -174,7 +177,8 @@ static __always_inline __u32 interp_claims(const struct kept_interpreter *kept,
 	if (pc - kept->evaluator < kept->evaluator_size ||
 	    (!end && kept->anchor && kept->anchor - sp < walk->registers[UNWIND_SP] - sp))
 		return 3;
-	if (is_generated && kept->is_generated)
+	if (is_generated && kept->is_generated &&
+	    (!kept->generated_size || pc - kept->generated < kept->generated_size))
 		return 2;
 	return kept->watches;
 }

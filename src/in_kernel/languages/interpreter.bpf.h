@@ -419,15 +419,20 @@ static __always_inline __u32 walk_interp(struct scratch *slot, __u32 number, __u
 					 bool may_ask)
 {
 	__u32 rounds = (config.user_depth + INTERP_CALLS - 1) / INTERP_CALLS;
-	__u32 end = WIRE_END_NONE;
+	__u32 end = WIRE_END_NONE, begun = 0;
 
-	if (UNLIKELY(has_several(slot)))
-		for (__u32 i = 0; i < WIRE_PROCESS_INTERPRETERS && interp_begin_turn(number, i);
-		     i++) {
+	if (UNLIKELY(has_several(slot))) {
+		while (begun < WIRE_PROCESS_INTERPRETERS && interp_begin_turn(number, begun)) {
 			interp_begin(number, first);
 			interp_keep_turn(number);
+			begun++;
 		}
-	else
+		/* The process has changed since then; without any it is walked as one without. */
+		slot->n_interpreters = begun;
+		if (!begun)
+			slot->interpreter = 0;
+	}
+	if (!begun)
 		interp_begin(number, first);
 	for (__u32 i = 0; !end && i < rounds + (may_ask ? WALK_QUESTIONS : 0); i++) {
 		__u32 again;

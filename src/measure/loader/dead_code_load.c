@@ -2,6 +2,7 @@
 #include "loader/dead_code_load.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static bool read_constant(void *context, int32_t map, uint32_t offset, uint32_t 
 	}
 	if (maps->of[i].size < size || offset > maps->of[i].size - size)
 		return false;
-	/* Both byte orders that are known have the same one in kernel and user space. */
+	/* Little-endian machines alone are supported: a number of fewer bytes is at its start. */
 	memcpy(&number, maps->of[i].bytes + offset, size);
 	*ret_number = number;
 	return true;
@@ -116,34 +117,30 @@ static int attach_raw(const struct bpf_program *program, long cookie __attribute
 	return *ret_link || !name ? 0 : -errno;
 }
 
-/* Those whose programs libbpf prepares in no other way. */
+/* Sections for which libbpf has no preparation of its own, which a handler would replace. */
 static const struct {
 	const char *section;
 	enum bpf_prog_type type;
-} kinds[DEAD_CODE_SECTIONS] = {
+} kinds[] = {
 	{ "perf_event", BPF_PROG_TYPE_PERF_EVENT },  { "kprobe", BPF_PROG_TYPE_KPROBE },
 	{ "uprobe", BPF_PROG_TYPE_KPROBE },	     { "tracepoint", BPF_PROG_TYPE_TRACEPOINT },
 	{ "raw_tp+", BPF_PROG_TYPE_RAW_TRACEPOINT },
 };
 
-void dead_code_set(struct dead_code_handlers *ret_handlers)
+static void set(void)
 {
-	for (uint32_t i = 0; i < DEAD_CODE_SECTIONS; i++) {
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		LIBBPF_OPTS(libbpf_prog_handler_opts, options, .prog_prepare_load_fn = prepare);
-		int id;
 
 		if (kinds[i].type == BPF_PROG_TYPE_RAW_TRACEPOINT)
 			options.prog_attach_fn = attach_raw;
-		id = libbpf_register_prog_handler(kinds[i].section, kinds[i].type, 0, &options);
-		ret_handlers->of[i] = id > 0 ? id : 0;
+		libbpf_register_prog_handler(kinds[i].section, kinds[i].type, 0, &options);
 	}
 }
 
-void dead_code_unset(struct dead_code_handlers *handlers)
+void dead_code_load_set(void)
 {
-	for (uint32_t i = 0; i < DEAD_CODE_SECTIONS; i++) {
-		if (handlers->of[i])
-			libbpf_unregister_prog_handler(handlers->of[i]);
-		handlers->of[i] = 0;
-	}
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, set);
 }

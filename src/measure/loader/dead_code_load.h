@@ -3,20 +3,12 @@
 #ifndef STACKTALLY_LOADER_DEAD_CODE_LOAD_H
 #define STACKTALLY_LOADER_DEAD_CODE_LOAD_H
 
-#define DEAD_CODE_SECTIONS 5
-
-/* libbpf's handlers of the kinds of programs; 0: there is none. */
-struct dead_code_handlers {
-	int of[DEAD_CODE_SECTIONS];
-};
-
 /*
- * Sets handlers, which libbpf has for the whole process: before objects are opened that are to be
- * loaded so. What cannot be set is left to the kernel.
+ * Sets the handlers that do this for objects that this process opens from now on. libbpf has them
+ * for the whole process, so they are set once and stay: with the last handler, libbpf 1.1 frees its
+ * list of them, which it goes on using. What cannot be set is left to the kernel. Any thread may
+ * call it.
  */
-void dead_code_set(struct dead_code_handlers *ret_handlers);
-
-/* After those objects are closed. */
-void dead_code_unset(struct dead_code_handlers *handlers);
+void dead_code_load_set(void);
 
 #endif

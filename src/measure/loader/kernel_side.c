@@ -144,7 +144,7 @@ static int open_object(struct kernel_side *side, struct trigger *trigger, struct
 		return r;
 	if (side->btf.fd >= 0)
 		options.btf_custom_path = side->btf.path;
-	dead_code_set(&side->handlers);
+	dead_code_load_set();
 	side->skeleton = stacktally__open_opts(&options);
 	if (!side->skeleton)
 		return error_set(err, -errno, "cannot open the BPF object: %s", strerror(errno));
@@ -260,7 +260,6 @@ void kernel_side_close(struct kernel_side *side)
 	if (side->counts)
 		munmap(side->counts, counts_size(side));
 	stacktally__destroy(side->skeleton);
-	dead_code_unset(&side->handlers);
 	kernel_btf_close(&side->btf);
 	own_fd(&side->tables.segments);
 	own_fd(&side->tables.rules);

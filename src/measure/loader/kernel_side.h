@@ -22,7 +22,6 @@
 struct stacktally;
 
 struct kernel_side {
-	struct dead_code_handlers handlers;
 	struct stacktally *skeleton;
 	struct kernel_btf btf; /* for the load */
 	struct epochs *epochs;

@@ -299,22 +299,29 @@ void layouts_unref(struct layouts *layouts, struct layout *layout)
 	free_layout(layouts, layout);
 }
 
-static void refresh(struct layouts *layouts, struct layout *layout)
+/* False: out of memory, so some slots keep their old tables, whose blocks have other owners. */
+static bool refresh(struct layouts *layouts, struct layout *layout)
 {
 	const struct layout_range *range = layout->ranges;
+	bool all = true;
 
 	for (uint32_t i = 0; i < layout->wire.n_chunks; i++) {
 		const struct wire_chunk *chunk = &layout->wire.chunks[i];
 		struct wire_mapping *slot = chunk_slots_at(layouts->slots, chunk);
 
+		if (!slot) {
+			range += chunk->n;
+			all = false;
+			continue;
+		}
 		for (uint32_t j = 0; j < chunk->n; j++, range++) {
 			uint64_t word = as_word(reference_of(layouts, range));
 
-			/* Without memory it keeps a table of which no block has the owner. */
-			if (slot && *word_of(++slot) != word)
+			if (*word_of(++slot) != word)
 				__atomic_store_n(word_of(slot), word, __ATOMIC_RELEASE);
 		}
 	}
+	return all;
 }
 
 void layouts_refresh(struct layouts *layouts)
@@ -323,7 +330,8 @@ void layouts_refresh(struct layouts *layouts)
 		return;
 	layouts->version = tables_version(layouts->tables);
 	for (struct layout *layout = layouts->first; layout; layout = layout->next)
-		refresh(layouts, layout);
+		if (!refresh(layouts, layout))
+			layouts->version--; /* all again the next time */
 }
 
 bool layout_has_ranges(const struct layout *layout, const struct layout_range *ranges, uint32_t n)

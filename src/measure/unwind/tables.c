@@ -87,8 +87,10 @@ void tables_set_state(struct tables *tables, struct table *table, enum table_sta
 {
 	tables->n_pending += state == TABLE_PENDING;
 	tables->n_pending -= table->state == TABLE_PENDING;
-	tables->n_awaited -= table->awaited;
-	table->awaited = false;
+	/* A table without room for its rows becomes pending again once others have gone. */
+	tables->n_awaited -= table->awaited && table->state == TABLE_PENDING;
+	table->awaited = table->awaited && (state == TABLE_PENDING || state == TABLE_EVICTED);
+	tables->n_awaited += table->awaited && state == TABLE_PENDING;
 	tables->n_not_opened += state == TABLE_NOT_OPENED;
 	tables->n_not_opened -= table->state == TABLE_NOT_OPENED;
 	table->state = state;

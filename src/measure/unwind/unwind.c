@@ -277,15 +277,18 @@ int unwind_hold_layout(struct unwind *unwind, uint32_t image, struct layout **re
 	r = layouts_ranges(&unwind->layouts, mappings, n, &ranges, &n, &cut);
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < n; i++)
+	current = process_tables_find(unwind->processes, images_tgid(unwind->images, image));
+	if (current && layout_has_ranges(current, ranges, n)) {
+		current->references++;
+		*ret_layout = current;
+	} else {
+		r = layouts_write(&unwind->layouts, ranges, n, ret_layout);
+	}
+	/* Once the layout uses them: so those that were evicted are pending. */
+	for (uint32_t i = 0; r == 0 && i < n; i++)
 		if (ranges[i].table != TABLE_NONE)
 			tables_await(unwind->tables, ranges[i].table);
-	current = process_tables_find(unwind->processes, images_tgid(unwind->images, image));
-	if (!current || !layout_has_ranges(current, ranges, n))
-		return layouts_write(&unwind->layouts, ranges, n, ret_layout);
-	current->references++;
-	*ret_layout = current;
-	return 0;
+	return r;
 }
 
 void unwind_release_layout(struct unwind *unwind, struct layout *layout)

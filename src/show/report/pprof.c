@@ -388,8 +388,7 @@ static void put_values(struct pprof *pprof)
 /* pprof prints all comments before each report, and says these itself. */
 static bool is_said_by_pprof(const char *fact)
 {
-	return strcmp(fact, "time") == 0 || strcmp(fact, "duration") == 0 ||
-	       strcmp(fact, "samples") == 0;
+	return strcmp(fact, "time") == 0 || strcmp(fact, "duration") == 0;
 }
 
 static void put_comment(void *context, const char *name, const char *text)

@@ -82,6 +82,15 @@ same_samples() {
 		check $? "$1: --format ${called[$suffix]} -o - is the same" "$(cat "$out" "$err")"
 	done
 }
+# pprof_times FILE: the start and the duration, which have fields of their own
+pprof_times() {
+	gzip -dc <"$1" | protoc --decode_raw | while read -r field value; do
+		case $field in
+		9:) date -u -d "@${value:0:10}" "+%FT%T.${value:10}Z" ;;
+		10:) awk -v ns="$value" 'BEGIN { print "duration: " ns / 1e9 " s" }' ;;
+		esac
+	done
+}
 # tells NAME PREFIX PATTERN...: each format but bcc's two has these facts about the measurement
 tells() {
 	local name=$1 prefix=$2 suffix pattern missing
@@ -89,7 +98,10 @@ tells() {
 	for suffix in svg html speedscope.json json perf pb.gz; do
 		missing=
 		case $suffix in
-		pb.gz) gzip -dc <"$prefix.pb.gz" ;;
+		pb.gz)
+			gzip -dc <"$prefix.pb.gz"
+			pprof_times "$prefix.pb.gz"
+			;;
 		html) page_data "$prefix.html" ;;
 		*) cat "$prefix.$suffix" ;;
 		esac | tr -d '\\' >plain
