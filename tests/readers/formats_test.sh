@@ -161,6 +161,7 @@ cli=("$modules/.bin/profiler-cli")
 firefox() { # FILE [RANGE]: of these seconds, as BEGIN,END
 	local n server session
 	session=$(basename "$1")
+	rm -f "$tmp/sessions/$session.log" # of the same file before
 	node "${cli[@]}" --daemon "$1" --session "$session" >"$tmp/err" 2>&1 &
 	server=$!
 	# A request before the file is loaded would end the session.

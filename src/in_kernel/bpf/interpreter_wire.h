@@ -72,10 +72,11 @@ struct wire_interpreter {
  * as many frames, leaf first.
  */
 #define WIRE_RUN_FRAMES(word) ((word)&0xffff)
-#define WIRE_RUN_KEEP	      (1ull << 16)	 /* the evaluator's frame stays beside them */
-#define WIRE_RUN_OF(word)     ((word) >> 17 & 3) /* which interpreter of the process it is of */
+#define WIRE_RUN_KEEP	      (1ull << 16) /* the evaluator's frame stays beside them */
 #define WIRE_RUN_OF_SHIFT     17
-#define WIRE_RUNS_WORDS	      1536 /* of all runs that are sent with an unfinished walk */
+/* Which one of the process's WIRE_PROCESS_INTERPRETERS the run is of. */
+#define WIRE_RUN_OF(word) ((word) >> WIRE_RUN_OF_SHIFT & 3)
+#define WIRE_RUNS_WORDS	  1536 /* of all runs that are sent with an unfinished walk */
 
 /* Slots of the map `interpreted_switch`; the map `interpreted` has one. */
 enum { WIRE_INTERPRETED_SWITCH, WIRE_INTERPRETED_WAKING, WIRE_N_INTERPRETED };

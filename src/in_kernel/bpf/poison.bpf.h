@@ -37,6 +37,8 @@ static __always_inline void poison(struct scratch *slot)
 	POISON(slot->interp.window.bytes);
 	POISON(slot->interp.code);
 	POISON(slot->interp.message);
+	for (__u32 i = 0; i < WIRE_PROCESS_INTERPRETERS; i++)
+		POISON(slot->kept[i].staged);
 }
 #else
 static __always_inline void poison(struct scratch *slot)

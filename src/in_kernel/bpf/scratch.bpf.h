@@ -178,7 +178,7 @@ struct interpreter_walk {
 		struct wire_own all;
 		LANGUAGES(LANGUAGE_OWN, LANGUAGES_NOTHING, LANGUAGES_NOTHING)
 	};
-	/* From here on it is of all interpreters, but for what walks of one language have. */
+	/* From here on, members are shared by a process's interpreters, except NAME_walk. */
 	__u64 id;	  /* of the function found last */
 	__u64 name, file; /* its strings, ... */
 	__u64 scope;	  /* ... and the name of its class; 0: none */
@@ -214,7 +214,7 @@ struct interpreter_walk {
 /* Behind them a struct wire_script_place that is being sent. */
 #define LINES_AT (7 * WIRE_MAX_DEPTH)
 
-/* What struct interpreter_walk begins with is of one interpreter. */
+/* The bytes of struct interpreter_walk, from its start, that each interpreter has of its own. */
 #define INTERP_OF_ONE offsetof(struct interpreter_walk, id)
 
 /*
@@ -224,7 +224,7 @@ struct interpreter_walk {
 struct kept_interpreter {
 	/* As in struct interpreter_walk: what tells which native frames are its own. */
 	__u64 anchor, evaluator, evaluator_size, generated, generated_size;
-	__u32 is_generated; /* generated code may be, too */
+	__u32 is_generated; /* generated code may be its own */
 	__u32 watches;	    /* frames that are no interpreter's are to be seen */
 	__u64 walk[INTERP_OF_ONE / sizeof(__u64)];
 	union {

@@ -190,6 +190,7 @@ struct wire_stack {
 	/* __u64 frames[n_kernel + n_user] follow */
 };
 
+/* The bit of a language, not LANGUAGE_NONE, in `unpaired`. */
 #define WIRE_UNPAIRED(language) (1u << ((language)-1))
 
 /* The count of a stack that was evicted. */

@@ -96,8 +96,9 @@ static __always_inline void interp_exchange(struct scratch *slot, __u32 which)
 }
 
 /*
- * Before a walk: makes it the turn of one of the process's interpreters, with what was kept of it
- * in the walk before, which may be of another process. False: there are fewer of them.
+ * Before a walk: makes it the turn of one of the process's interpreters. What its copy holds from
+ * an earlier walk may be of another process: interp_begin() must follow. False: the process has
+ * fewer.
  */
 __noinline int interp_begin_turn(__u32 number, __u32 which)
 {

@@ -13,8 +13,8 @@
  * several interpreters, each native frame is that of one of them (languages/interp_turns.bpf.h).
  *
  * Where an interpreter keeps no anchors, the frames of its evaluator, known by their addresses, get
- * the runs in order. Only if both end at the same time are they each other's: else the stack has
- * WIRE_STACK_UNPAIRED, and user space shows none of its functions.
+ * the runs in order. Only if both end at the same time do they belong to each other: else the
+ * language is in the stack's `unpaired`, and user space shows none of the stack's functions of it.
  */
 #ifndef STACKTALLY_LANGUAGES_INTERPRETER_BPF_H
 #define STACKTALLY_LANGUAGES_INTERPRETER_BPF_H
@@ -343,8 +343,9 @@ static __always_inline bool is_whole(__u32 end)
 }
 
 /*
- * Begins a walk anew whose mappings were replaced before its end: user space, which finishes others,
- * would not know which native frames the functions of an interpreter without anchors belong to.
+ * Begins a walk anew whose mappings were replaced before its end: user space, which finishes
+ * others, would not know which native frames the functions of an interpreter without anchors belong
+ * to.
  */
 __noinline int interp_renew(__u32 number)
 {
@@ -378,6 +379,7 @@ static __always_inline bool interp_again(struct scratch *slot, __u32 number, __u
 	}
 	return again;
 }
+
 /* Whether the walk has come to where a fiber began. */
 static __always_inline bool interp_ends_fiber(struct scratch *slot, __u32 number)
 {

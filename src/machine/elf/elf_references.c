@@ -10,15 +10,11 @@
 #define SHORT_JUMP	  0xeb
 #define SHORT_CONDITIONAL 0x70 /* to 0x7f */
 
-/* Opcodes of jumps by a byte. */
-#define SHORT_JUMP	  0xeb
-#define SHORT_CONDITIONAL 0x70 /* to 0x7f */
-
 /* What a piece of a segment may hold that leads to an address. */
 struct wanted {
 	uint64_t address;
-	bool code;	/* it is in code */
-	bool short_too; /* addresses may be operands of 32 bits */
+	bool code;	  /* it is in code */
+	bool absolute_32; /* addresses may be operands of 32 bits */
 };
 
 static bool holds(const uint8_t *bytes, const struct wanted *wanted, uint64_t at)
@@ -28,7 +24,7 @@ static bool holds(const uint8_t *bytes, const struct wanted *wanted, uint64_t at
 
 	memcpy(&word, bytes, sizeof(word));
 	half = (uint32_t)word;
-	if (word == wanted->address || (wanted->short_too && half == wanted->address))
+	if (word == wanted->address || (wanted->absolute_32 && half == wanted->address))
 		return true;
 	if (!wanted->code)
 		return false;

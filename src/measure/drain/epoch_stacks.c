@@ -306,7 +306,8 @@ static uint32_t mark_evaluators(const struct epoch_stacks *stacks, const struct 
 			uint64_t unmatched = WIRE_FRAME_SCRIPT | WIRE_SCRIPT_UNMATCHED |
 					     (frame & WIRE_FRAME_LANGUAGE);
 
-			if (i == 0 || !is_unpaired(stack, frames[i - 1]))
+			if (i == 0 || !is_unpaired(stack, frames[i - 1]) ||
+			    (frames[i - 1] ^ frame) & WIRE_FRAME_LANGUAGE)
 				to[n++] = unmatched;
 			continue;
 		}

@@ -2,7 +2,7 @@
 /*
  * Takes out of a BPF program, before the kernel sees it, what its constants leave out. The kernel
  * would do it, too, but it moves all of the program's instructions behind each place: of six
- * languages' programs, that was a quarter of the CPU time of a start. Kernels before 6.8 also
+ * languages' programs, docs/decisions.md has what that cost. Kernels before 6.8 also
  * verify global functions that nothing calls.
  *
  * Must not know: libbpf's objects (loader/dead_code_load.h).

@@ -12,15 +12,15 @@ struct retired_block {
 };
 
 /*
- * Blocks that lie beside each other, which are mapped at once. Mapped memory of the kernel counts
- * as memory of this process, so that few windows stay open that nobody uses.
+ * Windows that stay mapped though nobody uses them: mapped blocks count as memory of this process.
  */
 #define MAX_IDLE_WINDOWS 32u
 
+/* Blocks that lie beside each other and are mapped together. */
 struct window {
 	char *memory;	/* NULL: it is not open */
 	uint64_t used;	/* the number of the last use */
-	uint64_t kept;	/* ... of the last use until blocks_settle(); 0: none */
+	uint64_t kept;	/* the number of the last blocks_at(); 0: none */
 	uint32_t holds; /* pointers of blocks_hold() */
 };
 

@@ -36,10 +36,9 @@ int blocks_take(struct blocks *blocks, uint32_t n, uint32_t spare, uint32_t *ret
 void blocks_give(struct blocks *blocks, const uint32_t *ids, uint32_t n);
 
 /*
- * The memory of a block that was taken: WIRE_BLOCK_SIZE bytes. The blocks are the kernel's, and are
- * mapped while they are used: each pointer of blocks_hold() until blocks_drop() of the same block.
- * For the thread that calls blocks_settle(), those of blocks_at() are valid until then. NULL when
- * out of memory.
+ * The memory of a block that was taken: WIRE_BLOCK_SIZE bytes, or NULL when out of memory. A
+ * pointer of blocks_hold() is valid until blocks_drop() of that block; one of blocks_at() until
+ * blocks_settle(), which the same thread must call.
  */
 void *blocks_hold(struct blocks *blocks, uint32_t id);
 void blocks_drop(struct blocks *blocks, uint32_t id);
@@ -65,7 +64,7 @@ struct blocks_usage {
 	uint32_t allocated; /* in segments that were added, without block 0 */
 	uint32_t used;
 	uint32_t retired; /* given back, and waiting for a grace period */
-	uint32_t mapped;
+	uint32_t mapped;  /* in this process, used or not */
 };
 void blocks_usage(struct blocks *blocks, struct blocks_usage *ret_usage);
 

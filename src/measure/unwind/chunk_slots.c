@@ -81,7 +81,8 @@ static void release(struct chunk_slots *slots, const struct wire_chunk *chunk)
 	struct wire_chunk_head *head = (void *)chunk_slots_at(slots, chunk);
 
 	if (head)
-		head->owner = 0; /* else no walk can come here any more, either */
+		head->owner =
+			0; /* without memory the old owner stays, whom no process has any more */
 	while (block->id != chunk->block)
 		block++;
 	memset(&block->used[chunk->slot], false, chunk->n + 1u);

@@ -20,7 +20,7 @@ struct imported_file {
 
 struct imported {
 	struct recording *recording;  /* owned; or NULL */
-	struct recording *before;     /* owned: what a difference is to; else NULL */
+	struct recording *before;     /* owned: what it is compared with, or NULL */
 	bool of_others;		      /* the file is the report of another program */
 	bool no_addresses;	      /* ... that holds names only, no addresses */
 	char notes[900], losses[200]; /* as in struct baseline; or "" */

@@ -35,7 +35,7 @@ says "the title names the command" "^Sampling at 99 Hertz of '$programs/nested' 
 # ---- how it ends
 measure -f -- sh -c 'exit 7'
 exits "the command's exit status is ours" 7
-says "and the closing line is there" '^[0-9]+ samples, '
+says "and the closing line is there" '^[0-9]+ samples?, '
 measure -f -- sh -c 'kill -TERM $$'
 exits "a command killed by a signal: exit status 128 and the signal" 143
 measure -f -- "$tmp/nosuch"
@@ -69,7 +69,7 @@ ending() {
 	status=$?
 	exits "$2 ends the measurement with exit status 0" 0
 	says "$2: the report is there" '^    -                nested ' "$out"
-	says "$2: the closing line is there" '^[0-9]+ samples, '
+	says "$2: the closing line is there" '^[0-9]+ samples?, '
 }
 ending INT SIGINT
 ending TERM SIGTERM

@@ -41,19 +41,20 @@ is "-r is a regular expression" "$(probes)" 2
 fails 1 "what does not exist is an error as without -l" 'did you mean sc_counted\?$' -l "$calls:sc_countid"
 
 # ---- tracepoints
+tracing=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
 lists "tracepoints with their fields and format" "t:sched:sched_process_wait  low  kernel
 $(sed -n -e '/common_/d' -e 's/^\tfield:\([^;]*\);.*size:\([0-9]*\);.*signed:1;$/    \1: \2 bytes, signed/p' \
 	-e 's/^\tfield:\([^;]*\);.*size:\([0-9]*\);.*signed:0;$/    \1: \2 bytes/p' \
-	-e 's/^print fmt/    &/p' /sys/kernel/tracing/events/sched/sched_process_wait/format 2>>"$err")" t:sched:sched_process_wait
+	-e 's/^print fmt/    &/p' "$tracing/events/sched/sched_process_wait/format" 2>>"$err")" t:sched:sched_process_wait
 count -l 't:sched:*'
-is "... all of a category" "$(probes)" "$(find /sys/kernel/tracing/events/sched -mindepth 1 -maxdepth 1 -type d | wc -l)"
+is "... all of a category" "$(probes)" "$(find "$tracing/events/sched" -mindepth 1 -maxdepth 1 -type d | wc -l)"
 
 # ---- functions of the kernel
 if have_kprobes; then
 	lists "a function of the kernel" "vfs_read  low  kernel" vfs_read
 	count -l 'vfs_rea*'
-	is "... by a wildcard" "$(probes)" "$(awk '$1 ~ /^vfs_rea/' /sys/kernel/tracing/available_filter_functions | sort -u | wc -l)"
-	module=$(awk '$2 ~ /^\[/ { print $1, $2; exit }' /sys/kernel/tracing/available_filter_functions)
+	is "... by a wildcard" "$(probes)" "$(awk '$1 ~ /^vfs_rea/' "$tracing/available_filter_functions" | sort -u | wc -l)"
+	module=$(awk '$2 ~ /^\[/ { print $1, $2; exit }' "$tracing/available_filter_functions")
 	if [ -n "$module" ]; then
 		count -l "${module% *}"
 		says "... of a module" "  low  $(tr -d '[]' <<<"${module#* }")\$" "$out"
