@@ -155,7 +155,7 @@ void bytes_print_name(FILE *out, const char *name)
 	bytes_clear(&clean);
 }
 
-void bytes_folded(struct bytes *bytes, const char *line, size_t size, size_t columns)
+void bytes_wrap(struct bytes *bytes, const char *line, size_t size, size_t columns)
 {
 	size_t at = 0, blank = 0, used = 0; /* of the line, from `at` on; 0: no blank yet */
 
@@ -180,7 +180,7 @@ void bytes_print_line(FILE *out, const char *text, size_t columns)
 	bytes_start(&clean, NULL);
 	bytes_start(&folded, NULL);
 	bytes_name(&clean, text, strlen(text));
-	bytes_folded(&folded, clean.start, clean.used, columns ? columns : clean.used);
+	bytes_wrap(&folded, clean.start, clean.used, columns ? columns : clean.used);
 	bytes_char(&folded, '\n');
 	if (!clean.failed && !folded.failed)
 		fwrite(folded.start, 1, folded.used, out);

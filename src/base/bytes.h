@@ -66,11 +66,14 @@ void bytes_hex(struct bytes *bytes, uint64_t value, unsigned int width, bool zer
  * the terminal. Semicolons stay, because Java's names contain them.
  */
 void bytes_name(struct bytes *bytes, const char *name, size_t size);
-/* A line that is wider than `columns` is broken at blanks, and what follows is indented. */
-void bytes_folded(struct bytes *bytes, const char *line, size_t size, size_t columns);
+/*
+ * Appends a line of UTF-8 text. Where it would have more than `columns` characters it is broken at
+ * a blank, and the rest is indented by two; a longer word stays whole.
+ */
+void bytes_wrap(struct bytes *bytes, const char *line, size_t size, size_t columns);
 /* The same as bytes_name(), to a stream that may be a terminal. */
 void bytes_print_name(FILE *out, const char *name);
-/* The same, and an end of line, folded where it is wider than `columns`; 0: of any width. */
+/* As bytes_print_name(), broken as by bytes_wrap() unless `columns` is 0, with an end of line. */
 void bytes_print_line(FILE *out, const char *text, size_t columns);
 
 #endif

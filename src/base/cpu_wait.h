@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long this process had to wait for a CPU: what a patience in seconds does not charge, as a
- * busy machine would otherwise take for a fault what only needs its turn.
+ * How long this process waited for a CPU. Limits of time leave this out: on a busy machine, work
+ * that only waits for its turn has not failed.
  */
 #ifndef STACKTALLY_BASE_CPU_WAIT_H
 #define STACKTALLY_BASE_CPU_WAIT_H

@@ -37,10 +37,10 @@ static void test_children_wait(void **state)
 	(void)state;
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one); /* of the children, too, from their start on */
 	for (int i = 0; i < N_CHILDREN; i++) {
 		children[i] = fork();
 		if (children[i] == 0) {
-			sched_setaffinity(0, sizeof(one), &one);
 			spin(60 * NS_PER_SECOND);
 			_exit(0);
 		}

@@ -95,7 +95,7 @@ static uint64_t drain_epoch(struct fixture *f, uint32_t epoch)
 	uint64_t count = 0, unwanted = 0;
 	struct error err = { 0 };
 
-	assert_int_equal(drain_take_epoch(f->drain, epoch, (struct unwind_patience){ 0 }, &err), 0);
+	assert_int_equal(drain_take_epoch(f->drain, epoch, (struct unwind_limit){ 0 }, &err), 0);
 	assert_int_equal(drain_flush(f->drain, epoch, &count, &unwanted, &err), 0);
 	assert_int_equal(unwanted, 0);
 	return count;
@@ -290,8 +290,7 @@ static void a_count_without_a_stack_is_an_error(void **state)
 	f.counts[SETS].low[0] = 99;
 	f.counts[SETS].count[0] = 1;
 	drain_epoch(&f, 0);
-	assert_int_equal(drain_take_epoch(f.drain, 1, (struct unwind_patience){ 0 }, &err),
-			 -EPROTO);
+	assert_int_equal(drain_take_epoch(f.drain, 1, (struct unwind_limit){ 0 }, &err), -EPROTO);
 	assert_string_equal(err.text, "a stack was counted that was never sent");
 	teardown(&f);
 }

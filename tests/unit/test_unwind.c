@@ -596,11 +596,11 @@ static void test_awaited(void **state)
 	assert_int_equal(images_at(images, getpid(), 0, UINT64_MAX, &image), 0);
 	assert_int_equal(unwind_hold_layout(unwind, image, &layout), 0);
 	assert_true(unwind_is_awaited(unwind));
-	assert_int_equal(unwind_wait_for_walks(unwind, (struct unwind_patience){ 0 }, &err), 0);
+	assert_int_equal(unwind_wait_for_walks(unwind, (struct unwind_limit){ 0 }, &err), 0);
 	assert_int_equal(unwind_wait_for_walks(unwind,
-					       (struct unwind_patience){
-						       .served_ns = 60 * SECOND_NS,
-						       .longest_ns = 90 * SECOND_NS },
+					       (struct unwind_limit){ .work_ns = 60 * SECOND_NS,
+								      .elapsed_ns =
+									      90 * SECOND_NS },
 					       &err),
 			 0);
 	assert_false(unwind_is_awaited(unwind));

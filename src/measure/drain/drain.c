@@ -322,7 +322,7 @@ static int consume_ended(struct drain *drain, struct error *err)
 	return r;
 }
 
-int drain_take_epoch(struct drain *drain, uint32_t epoch, struct unwind_patience patience,
+int drain_take_epoch(struct drain *drain, uint32_t epoch, struct unwind_limit limit,
 		     struct error *err)
 {
 	int r = consume_ended(drain, err);
@@ -332,7 +332,7 @@ int drain_take_epoch(struct drain *drain, uint32_t epoch, struct unwind_patience
 	if (epochs_drain(drain->epochs, epoch, add_count, stack_sets_of(&drain->stacks, epoch)) < 0)
 		return error_set(err, -EPROTO, "a stack was counted that was never sent");
 	images_lock(drain->images);
-	r = unwinder_finish(drain->unwinder, epoch, patience, &drain->stacks, drain->tally, err);
+	r = unwinder_finish(drain->unwinder, epoch, limit, &drain->stacks, drain->tally, err);
 	images_unlock(drain->images);
 	return r;
 }

@@ -80,9 +80,9 @@ int drain_consume(struct drain *drain, uint64_t until, struct error *err);
 
 /*
  * Takes the records and the counts of an epoch that has ended. Its deferred walks wait for missing
- * tables no longer than `patience`. 0, or a negative errno with `err` set.
+ * tables no longer than `limit`. 0, or a negative errno with `err` set.
  */
-int drain_take_epoch(struct drain *drain, uint32_t epoch, struct unwind_patience patience,
+int drain_take_epoch(struct drain *drain, uint32_t epoch, struct unwind_limit limit,
 		     struct error *err);
 
 /*

@@ -333,13 +333,13 @@ int unwinder_finish_ready(struct unwinder *unwinder, const struct stack_sets *st
 	return finish(unwinder, ALL_EPOCHS, stacks, tally, err);
 }
 
-int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, struct unwind_patience patience,
+int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, struct unwind_limit limit,
 		    const struct stack_sets *stacks, struct tally *tally, struct error *err)
 {
 	int r;
 
 	if (!unwinder || unwinder->n_deferred == 0)
 		return 0;
-	r = unwind_wait_for_walks(unwinder->unwind, patience, err);
+	r = unwind_wait_for_walks(unwinder->unwind, limit, err);
 	return r < 0 ? r : finish(unwinder, epoch, stacks, tally, err);
 }

@@ -62,9 +62,9 @@ int unwinder_finish_ready(struct unwinder *unwinder, const struct stack_sets *st
 
 /*
  * Finishes the deferred walks of an epoch as far as they get, into its stacks. Waits for missing
- * tables no longer than `patience`; meanwhile nothing is drained.
+ * tables no longer than `limit`; meanwhile nothing is drained.
  */
-int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, struct unwind_patience patience,
+int unwinder_finish(struct unwinder *unwinder, uint32_t epoch, struct unwind_limit limit,
 		    const struct stack_sets *stacks, struct tally *tally, struct error *err);
 
 /* Whether walks are deferred. */

@@ -153,7 +153,7 @@ static int finish(struct session *session, struct error *err)
 		r = epochs_wait(session->side.epochs, err);
 	if (r == 0)
 		r = session_drain(session, epochs_now(session->side.epochs),
-				  (struct unwind_patience){ REPORT_PATIENCE_NS, REPORT_LONGEST_NS },
+				  (struct unwind_limit){ REPORT_PATIENCE_NS, REPORT_LONGEST_NS },
 				  err);
 	if (r == 0)
 		r = account(session, true, err);
@@ -196,8 +196,7 @@ static int walk_found(struct session *session, struct error *err)
 		images_lock(session->images);
 		r = gauge_walk(session->gauge, session->unwinder, until, err);
 		images_unlock(session->images);
-		if (r > 0 &&
-		    session_switch_and_drain(session, (struct unwind_patience){ 0 }, err) < 0)
+		if (r > 0 && session_switch_and_drain(session, (struct unwind_limit){ 0 }, err) < 0)
 			r = -1;
 	}
 	return r;
@@ -232,7 +231,7 @@ static int run_until_event(struct session *session, enum session_event *ret_even
 		if (r == 0)
 			r = session_watch_jit(session, err);
 		if (r == 0 && drain_is_full(session->drain))
-			r = session_switch_and_drain(session, (struct unwind_patience){ 0 }, err);
+			r = session_switch_and_drain(session, (struct unwind_limit){ 0 }, err);
 		if (r < 0)
 			return r;
 		if (schedule_tick_is_due(&session->schedule, monotonic_ns()))
@@ -265,8 +264,8 @@ int session_run(struct session *session, struct tally *tally, enum session_event
 	if (session_goes_on(event)) {
 		uint64_t patience = is_for_displays(event) ? 0 : INTERVAL_PATIENCE_NS;
 
-		r = session_switch_and_drain(session,
-					     (struct unwind_patience){ patience, patience }, err);
+		r = session_switch_and_drain(session, (struct unwind_limit){ patience, patience },
+					     err);
 		session->reports = false;
 		if (r == 0 && event != SESSION_SLICE)
 			r = account(session, false, err);

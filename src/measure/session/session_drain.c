@@ -14,11 +14,11 @@ static int flush(struct session *session, uint32_t epoch, struct error *err)
 	return r;
 }
 
-int session_drain(struct session *session, uint32_t epoch, struct unwind_patience patience,
+int session_drain(struct session *session, uint32_t epoch, struct unwind_limit limit,
 		  struct error *err)
 {
 	bool final = session->stopped;
-	int r = drain_take_epoch(session->drain, epoch, patience, err);
+	int r = drain_take_epoch(session->drain, epoch, limit, err);
 
 	if (r < 0)
 		return r;
@@ -41,7 +41,7 @@ int session_watch_jit(struct session *session, struct error *err)
 	images_unlock(session->images);
 	if (r < 0)
 		return error_set(err, r, "out of memory");
-	return n ? session_switch_and_drain(session, (struct unwind_patience){ 0 }, err) : 0;
+	return n ? session_switch_and_drain(session, (struct unwind_limit){ 0 }, err) : 0;
 }
 
 int session_forget(struct session *session, struct tally *tally, struct error *err)
@@ -49,12 +49,11 @@ int session_forget(struct session *session, struct tally *tally, struct error *e
 	return drain_forget(session->drain, tally, err);
 }
 
-int session_switch_and_drain(struct session *session, struct unwind_patience patience,
-			     struct error *err)
+int session_switch_and_drain(struct session *session, struct unwind_limit limit, struct error *err)
 {
 	int ended;
 
 	session->switched = monotonic_ns();
 	ended = epochs_switch(session->side.epochs, err);
-	return ended < 0 ? ended : session_drain(session, (uint32_t)ended, patience, err);
+	return ended < 0 ? ended : session_drain(session, (uint32_t)ended, limit, err);
 }

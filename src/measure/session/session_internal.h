@@ -53,13 +53,12 @@ struct session {
 
 /*
  * Moves an epoch that has ended into the tally. Its deferred walks wait for missing tables for
- * `patience` at most.
+ * `limit` at most.
  */
-int session_drain(struct session *session, uint32_t epoch, struct unwind_patience patience,
+int session_drain(struct session *session, uint32_t epoch, struct unwind_limit limit,
 		  struct error *err);
 /* Ends the current epoch, and drains it. */
-int session_switch_and_drain(struct session *session, struct unwind_patience patience,
-			     struct error *err);
+int session_switch_and_drain(struct session *session, struct unwind_limit limit, struct error *err);
 /*
  * Ends the epoch where generated code may be replaced: what is sampled from now on is of new
  * images, and the counts of an epoch are of those that a stack was first seen in.

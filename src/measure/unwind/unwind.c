@@ -185,22 +185,22 @@ bool unwind_is_pending(const struct unwind *unwind)
 	return tables_are_pending(unwind->tables);
 }
 
-/* When the patience ends, as far as is known now. */
-static uint64_t extended(uint64_t begin, struct unwind_patience patience, uint64_t waited_before)
+/* When the limit is reached, as far as is known now. */
+static uint64_t extended(uint64_t begin, struct unwind_limit limit, uint64_t waited_before)
 {
 	uint64_t waited = cpu_wait_ns();
 
 	/* Children that have ended meanwhile are missing. */
 	waited = waited > waited_before ? waited - waited_before : 0;
-	waited += patience.served_ns;
-	return begin + (waited < patience.longest_ns ? waited : patience.longest_ns);
+	waited += limit.work_ns;
+	return begin + (waited < limit.elapsed_ns ? waited : limit.elapsed_ns);
 }
 
 static int wait_for(struct unwind *unwind, bool (*is_awaited)(const struct unwind *unwind),
-		    struct unwind_patience patience, struct error *err)
+		    struct unwind_limit limit, struct error *err)
 {
-	bool may_extend = patience.longest_ns > patience.served_ns;
-	uint64_t begin = monotonic_ns(), end = begin + patience.served_ns;
+	bool may_extend = limit.elapsed_ns > limit.work_ns;
+	uint64_t begin = monotonic_ns(), end = begin + limit.work_ns;
 	uint64_t waited = may_extend ? cpu_wait_ns() : 0;
 
 	for (;;) {
@@ -212,7 +212,7 @@ static int wait_for(struct unwind *unwind, bool (*is_awaited)(const struct unwin
 			return r;
 		now = monotonic_ns();
 		if (may_extend && now >= end && is_awaited(unwind))
-			end = extended(begin, patience, waited);
+			end = extended(begin, limit, waited);
 		if (!is_awaited(unwind) || now >= end)
 			return 0;
 		if (!tables_compile_one(unwind->tables))
@@ -222,7 +222,7 @@ static int wait_for(struct unwind *unwind, bool (*is_awaited)(const struct unwin
 
 int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err)
 {
-	return wait_for(unwind, unwind_is_pending, (struct unwind_patience){ budget_ns, budget_ns },
+	return wait_for(unwind, unwind_is_pending, (struct unwind_limit){ budget_ns, budget_ns },
 			err);
 }
 
@@ -231,9 +231,9 @@ bool unwind_is_awaited(const struct unwind *unwind)
 	return tables_are_awaited(unwind->tables);
 }
 
-int unwind_wait_for_walks(struct unwind *unwind, struct unwind_patience patience, struct error *err)
+int unwind_wait_for_walks(struct unwind *unwind, struct unwind_limit limit, struct error *err)
 {
-	return wait_for(unwind, unwind_is_awaited, patience, err);
+	return wait_for(unwind, unwind_is_awaited, limit, err);
 }
 
 void unwind_missed(struct unwind *unwind, pid_t tgid)

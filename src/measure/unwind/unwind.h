@@ -79,17 +79,16 @@ bool unwind_is_pending(const struct unwind *unwind);
  */
 int unwind_wait(struct unwind *unwind, uint64_t budget_ns, struct error *err);
 
-/* How long tables are waited for. */
-struct unwind_patience {
-	uint64_t served_ns;  /* time without that for which this process waited for CPUs */
-	uint64_t longest_ns; /* time with that; no less */
+/* How long to wait for tables, in ns. */
+struct unwind_limit {
+	uint64_t work_ns;    /* without the time for which this process waited for a CPU */
+	uint64_t elapsed_ns; /* in all, at least work_ns */
 };
 
 /* Whether tables are still to be made that the processes of layouts that were held have mapped. */
 bool unwind_is_awaited(const struct unwind *unwind);
 /* Waits for these, and helps. 0 or as unwind_update(). */
-int unwind_wait_for_walks(struct unwind *unwind, struct unwind_patience patience,
-			  struct error *err);
+int unwind_wait_for_walks(struct unwind *unwind, struct unwind_limit limit, struct error *err);
 
 /*
  * Counts a hit of each table that a stack went through: hits decide which tables are compiled first

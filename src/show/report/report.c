@@ -20,7 +20,7 @@ static void write_head(const struct writer *writer, const struct report *report,
 	if (writer->titled) {
 		if (head->title)
 			bytes_print_line(out, title ? title : "",
-					 writer->folded ? report->screen.width : 0);
+					 writer->wraps ? report->screen.width : 0);
 		fputc('\n', out);
 	} else if (head->follows && !head->time) {
 		fputc('\n', out);

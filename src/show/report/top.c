@@ -80,7 +80,7 @@ static void put_base(struct top *top)
 	bytes_string(&line, ", ");
 	put_amount(&line, base);
 	bytes_char(&top->bytes, '\n');
-	top_folded(top, &line);
+	top_wrap(top, &line);
 	bytes_char(&top->bytes, '\n');
 	line.used = 0;
 	if (scale->now != scale->base) {
@@ -122,7 +122,7 @@ static void put_asleep(struct top *top)
 	}
 	bytes_string(&line, ", of waits that began before the start; -p shows them");
 	bytes_char(&top->bytes, '\n');
-	top_folded(top, &line);
+	top_wrap(top, &line);
 }
 
 static void put_summary(struct top *top)
@@ -233,7 +233,7 @@ const struct writer top_writer = {
 	.extensions = extensions,
 	.diffs = true,
 	.titled = true,
-	.folded = true,
+	.wraps = true,
 	.view = top_view,
 	.write = top_write,
 };

@@ -118,13 +118,13 @@ void top_last(struct top *top, const char *text, uint32_t used)
 	bytes_char(&top->bytes, '\n');
 }
 
-void top_folded(struct top *top, const struct bytes *line)
+void top_wrap(struct top *top, const struct bytes *line)
 {
 	if (line->failed)
 		top->bytes.failed = line->failed;
 	else
-		bytes_folded(&top->bytes, line->start, line->used,
-			     top->cut ? top->width : line->used);
+		bytes_wrap(&top->bytes, line->start, line->used,
+			   top->cut ? top->width : line->used);
 }
 
 void top_function(struct top *top, const struct names_frame *is, uint32_t used)

@@ -56,7 +56,7 @@ void top_change(struct top *top, uint64_t now, uint64_t before, uint32_t width);
 void top_last(struct top *top, const char *text, uint32_t used);
 
 /* A line of words, broken where the terminal ends; without the end of the last. */
-void top_folded(struct top *top, const struct bytes *line);
+void top_wrap(struct top *top, const struct bytes *line);
 
 /* "name [module]", where both have room; with `used` as above, and the end of the line. */
 void top_function(struct top *top, const struct names_frame *is, uint32_t used);

@@ -28,7 +28,7 @@ struct writer {
 	bool dumps;		       /* ... with --dump */
 	bool whole;  /* a file holds one report, with nothing before or after it */
 	bool titled; /* begins with the title and a blank line */
-	bool folded; /* the title is broken where the terminal ends; bcc's layout has one line */
+	bool wraps;  /* the title is broken where the terminal ends; bcc's layout has one line */
 	enum writer_times times;
 	/* The PROFILE_VIEW_* flags of what the format shows; NULL: no profile is built. */
 	uint32_t (*view)(const struct report_options *options);

@@ -56,7 +56,7 @@ static void put_line(const char *before, const char *format, va_list args)
 	bytes_start(&clean, NULL);
 	bytes_name(&clean, line, strlen(line));
 	bytes_start(&folded, NULL);
-	bytes_folded(&folded, clean.start, clean.used, columns ? columns : clean.used);
+	bytes_wrap(&folded, clean.start, clean.used, columns ? columns : clean.used);
 	bytes_char(&folded, '\n');
 	put(folded.start, folded.used);
 	bytes_clear(&folded);

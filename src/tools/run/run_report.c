@@ -91,7 +91,7 @@ int run_report_announce(struct run_report *report, struct error *err)
 		if (!output->writer->titled || output->path)
 			continue;
 		bytes_print_line(output->stream, report->meta.title,
-				 output->writer->folded ? output_screen(output).width : 0);
+				 output->writer->wraps ? output_screen(output).width : 0);
 		r = output_flush(output, err);
 		if (r < 0)
 			return r;
