@@ -228,8 +228,9 @@ static void do_store(struct registers *registers, const struct bpf_insn *instruc
 {
 	if (BPF_CLASS(instruction->code) != BPF_STX || BPF_MODE(instruction->code) != BPF_ATOMIC)
 		return;
-	/* Some return what was there before. */
+	/* Some return what was there before, some load. */
 	registers->of[instruction->src_reg] = not_known;
+	registers->of[instruction->dst_reg] = not_known;
 	registers->of[BPF_REG_0] = not_known;
 }
 
@@ -391,12 +392,14 @@ static bool is_understood(const struct dead_code_program *program, uint32_t i)
 	if (!is_wide(instruction) && instruction->code != (BPF_JMP | BPF_CALL) &&
 	    instruction->src_reg >= N_REGISTERS)
 		return false;
-	if (class == BPF_LD && (!is_wide(instruction) || i + 2 >= program->n))
+	if (class == BPF_LD &&
+	    (!is_wide(instruction) || i + 2 >= program->n || instruction[1].code != 0))
 		return false;
 	if (!ends && i + 1 >= program->n)
 		return false;
-	/* JA with 32 bits, and what newer kernels may have. */
-	if (class == BPF_JMP32 && BPF_OP(instruction->code) == BPF_JA)
+	/* JA with 32 bits or to a register, and what newer kernels may have. */
+	if (BPF_OP(instruction->code) == BPF_JA &&
+	    (class == BPF_JMP32 || (class == BPF_JMP && instruction->code != (BPF_JMP | BPF_JA))))
 		return false;
 	if (is_jump(instruction) && (BPF_OP(instruction->code) > BPF_JSLE))
 		return false;
