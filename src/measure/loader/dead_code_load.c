@@ -117,13 +117,18 @@ static int attach_raw(const struct bpf_program *program, long cookie __attribute
 	return *ret_link || !name ? 0 : -errno;
 }
 
-/* Sections for which libbpf has no preparation of its own, which a handler would replace. */
+/*
+ * Sections for which libbpf has no preparation of its own, which a handler would replace. Not those
+ * of probes: since Linux 6.13 a program of that type without tail calls has a stack for each CPU,
+ * but one at a user function may be preempted, and then run on that stack again. The tail calls
+ * that constants leave out keep the kernel from that.
+ */
 static const struct {
 	const char *section;
 	enum bpf_prog_type type;
 } kinds[] = {
-	{ "perf_event", BPF_PROG_TYPE_PERF_EVENT },  { "kprobe", BPF_PROG_TYPE_KPROBE },
-	{ "uprobe", BPF_PROG_TYPE_KPROBE },	     { "tracepoint", BPF_PROG_TYPE_TRACEPOINT },
+	{ "perf_event", BPF_PROG_TYPE_PERF_EVENT },
+	{ "tracepoint", BPF_PROG_TYPE_TRACEPOINT },
 	{ "raw_tp+", BPF_PROG_TYPE_RAW_TRACEPOINT },
 };
 
