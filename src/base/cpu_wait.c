@@ -36,7 +36,7 @@ static uint64_t waited(int directory, const char *path)
 		       : 0;
 }
 
-/* Of the children of a thread. */
+/* The nanoseconds that the children of a thread waited; `n_left` loses one for each of them. */
 static uint64_t children_waited(int directory, const char *list, int *n_left)
 {
 	char pids[TEXT_SIZE], path[64], *next = pids;

@@ -388,7 +388,8 @@ static bool is_understood(const struct dead_code_program *program, uint32_t i)
 
 	if (instruction->dst_reg >= N_REGISTERS)
 		return false;
-	/* Of maps, functions and variables it has a number in that place. */
+	/* A wide instruction or a call may have the kind of its operand in the place of a register.
+	 */
 	if (!is_wide(instruction) && instruction->code != (BPF_JMP | BPF_CALL) &&
 	    instruction->src_reg >= N_REGISTERS)
 		return false;

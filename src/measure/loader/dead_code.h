@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Takes out of a BPF program, before the kernel sees it, what its constants leave out. The kernel
- * would do it, too, but it moves all of the program's instructions behind each place: of six
- * languages' programs, docs/decisions.md has what that cost. Kernels before 6.8 also
- * verify global functions that nothing calls.
+ * would do it, too, but for each place it moves all instructions behind it: docs/decisions.md has
+ * what that cost with six languages. Kernels before 6.8 also verify global functions that nothing
+ * calls.
  *
  * Must not know: libbpf's objects (loader/dead_code_load.h).
  */

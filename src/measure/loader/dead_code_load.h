@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Has libbpf take dead code out of the programs that it loads (loader/dead_code.h). */
+/*
+ * Has libbpf take dead code out of the programs of clocks and tracepoints that it loads
+ * (loader/dead_code.h).
+ */
 #ifndef STACKTALLY_LOADER_DEAD_CODE_LOAD_H
 #define STACKTALLY_LOADER_DEAD_CODE_LOAD_H
 

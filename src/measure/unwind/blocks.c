@@ -11,9 +11,7 @@ struct retired_block {
 	uint32_t id;
 };
 
-/*
- * Windows that stay mapped though nobody uses them: mapped blocks count as memory of this process.
- */
+/* So many windows stay mapped while nobody uses them; mapped memory counts as this process's. */
 #define MAX_IDLE_WINDOWS 32u
 
 /* Blocks that lie beside each other and are mapped together. */

@@ -80,9 +80,10 @@ static void release(struct chunk_slots *slots, const struct wire_chunk *chunk)
 	struct slot_block *block = slots->at;
 	struct wire_chunk_head *head = (void *)chunk_slots_at(slots, chunk);
 
+	/* If it cannot be mapped, its old owner stays in it, which is no process's number any more.
+	 */
 	if (head)
-		head->owner =
-			0; /* without memory the old owner stays, whom no process has any more */
+		head->owner = 0;
 	while (block->id != chunk->block)
 		block++;
 	memset(&block->used[chunk->slot], false, chunk->n + 1u);

@@ -108,7 +108,7 @@ static void tell_programs(const struct profile_meta *meta, const struct ends *en
 					script_reason_name(i));
 }
 
-/* Of a share that is nearly all, "1 in 1.0" would say nothing. */
+/* If nearly all events were walked, "1 in 1.0" would say nothing. */
 static void tell_estimate(const struct tally_losses *losses)
 {
 	double in;
